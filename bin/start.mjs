@@ -1,0 +1,12 @@
+// `npm start`: installs, builds and runs Causeway, whatever of that is still to do. Nothing but Node is needed before.
+import { pathToFileURL } from 'node:url';
+import { build, checkNode, ensureInstalled, isStale, mainFile, ROOT } from './toolchain.mjs';
+
+checkNode(ROOT);
+const stale = isStale(ROOT);
+ensureInstalled(ROOT, { dev: stale });
+if (stale) build(ROOT);
+
+// In this process, so that signals and the exit code are the program's own.
+process.setSourceMapsEnabled(true);
+await import(pathToFileURL(mainFile(ROOT)).href);

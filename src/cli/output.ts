@@ -1,0 +1,42 @@
+// How the CLI shows things: tables, YAML, one line an event.
+import { stringify } from 'yaml';
+
+/** Rows as aligned columns; `nothing` stands where there are no rows. */
+export function table(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  columns: readonly string[],
+  nothing: string,
+): string {
+  if (rows.length === 0) return nothing;
+  const cells = [
+    columns.map(column => column.toUpperCase()),
+    ...rows.map(row => columns.map(column => cellOf(row[column]))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...cells.map(line => (line[index] as string).length)));
+  return cells
+    .map(line =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index] as number))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** YAML, without the quirks of line folding. */
+export const yaml = (value: unknown): string => stringify(value, { lineWidth: 0 }).trimEnd();
+
+/** One event a line: when, what, to which value, by whom. */
+export function eventLine(event: Readonly<Record<string, unknown>>): string {
+  if (event.dropped !== undefined) return `… ${event.dropped} events left out: this reader is too slow`;
+  const { ts, device, attribute, value, unit, change, cause } = event;
+  const by = (cause as { by?: string } | undefined)?.by;
+  const shown = `${typeof value === 'string' ? value : JSON.stringify(value)}${unit ? ` ${unit}` : ''}`;
+  const quiet = change === 'changed' || change === undefined ? '' : ` (${change})`;
+  return `${ts}  ${device}  ${attribute} = ${shown}${quiet}${by && by !== 'device' ? `  by ${by}` : ''}`;
+}

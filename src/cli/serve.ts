@@ -1,0 +1,21 @@
+// `causeway serve` and `causeway demo`: the gateway itself.
+import type { Verb } from './parts.ts';
+
+/** Runs the gateway until it is stopped. */
+export const serve: Verb = (program, { parts, io }) => {
+  program
+    .command('serve')
+    .description('run the gateway; without a config.yaml it runs the demo house')
+    .option('-c, --config <file>', 'config.yaml to use')
+    .action(({ config }: { config?: string }) =>
+      parts.serve({ ...(config && { config }), log: 'stdout', signal: io.signal }),
+    );
+};
+
+/** Runs the demo house, whatever configuration there is. */
+export const demo: Verb = (program, { parts, io }) => {
+  program
+    .command('demo')
+    .description('run the demo house: virtual devices, example rules, a recorded week')
+    .action(() => parts.serve({ demo: true, log: 'stdout', signal: io.signal }));
+};

@@ -1,0 +1,91 @@
+// Expectations: a command that left is to bring values about; the report that does inherits its cause. Without them
+// every chain of causes would be cut at the device.
+
+import type { CommandDecl } from '../model/capability.ts';
+import { type Cause, causedBy } from '../model/cause.ts';
+import type { Command } from '../model/command.ts';
+import { type Json, valuesEqual } from '../model/value.ts';
+
+/** How long a device has to bring a value about. */
+const PENDING_MS = 10_000;
+/** How long after that another value is a bounce, not news. */
+const SETTLE_MS = 1_000;
+
+interface Expectation {
+  readonly command: string;
+  readonly attribute: string;
+  /** undefined: any value (a toggle, a stop). */
+  readonly value: Json | undefined;
+  readonly cause: Cause;
+  until: number;
+  met: boolean;
+}
+
+/** The value that a command's effect brings about; undefined where it is not told. */
+export function effectValue(
+  effect: CommandDecl['effects'][number],
+  args: Readonly<Record<string, Json>>,
+): Json | undefined {
+  if ('value' in effect) return effect.value;
+  return 'fromArg' in effect ? args[effect.fromArg] : undefined;
+}
+
+/** Open expectations, by device. Instants are engine time. */
+export class Expectations {
+  private readonly open = new Map<string, Expectation[]>();
+
+  /** Opens those of a command that is about to leave; older ones on the same attributes are superseded. */
+  expect(command: Command, declared: CommandDecl, now: number): void {
+    const fresh = declared.effects
+      .filter(effect => !('fromArg' in effect) || command.args[effect.fromArg] !== undefined)
+      .map(
+        (effect): Expectation => ({
+          command: command.id,
+          attribute: effect.attribute,
+          value: effectValue(effect, command.args),
+          cause: causedBy(command.cause, command.id),
+          until: now + PENDING_MS,
+          met: false,
+        }),
+      );
+    if (fresh.length === 0) return;
+    const attributes = new Set(fresh.map(expectation => expectation.attribute));
+    const kept = this.alive(command.device, now).filter(expectation => !attributes.has(expectation.attribute));
+    this.open.set(command.device, [...kept, ...fresh]);
+  }
+
+  /** The cause that a report inherits, if it was expected, or contradicts what was. */
+  match(device: string, attribute: string, value: Json, now: number): Cause | undefined {
+    if (!this.open.has(device)) return undefined;
+    const expectation = this.alive(device, now).find(one => one.attribute === attribute);
+    if (!expectation) return undefined;
+    const fits = expectation.value === undefined || valuesEqual(expectation.value, value);
+    if (!fits) return { ...expectation.cause, contradicts: true };
+    if (!expectation.met) {
+      expectation.met = true;
+      expectation.until = now + SETTLE_MS;
+    }
+    return expectation.cause;
+  }
+
+  /** True while something told to the device has not shown yet. */
+  isPending(device: string, now: number): boolean {
+    return this.open.has(device) && this.alive(device, now).some(expectation => !expectation.met);
+  }
+
+  /** The command failed: nothing is to be expected of it. */
+  drop(device: string, command: string): void {
+    const kept = this.open.get(device)?.filter(expectation => expectation.command !== command);
+    if (kept?.length) this.open.set(device, kept);
+    else this.open.delete(device);
+  }
+
+  private alive(device: string, now: number): Expectation[] {
+    const all = this.open.get(device);
+    if (!all) return [];
+    const alive = all.filter(expectation => expectation.until > now);
+    if (alive.length === 0) this.open.delete(device);
+    else if (alive.length < all.length) this.open.set(device, alive);
+    return alive;
+  }
+}

@@ -1,0 +1,54 @@
+// Sets, adds to or appends to a variable: the rule's own of that name, else the house's.
+import { z } from 'zod';
+import { CausewayError } from '../../lib/errors.ts';
+import type { Json } from '../../model/value.ts';
+import { DynamicValue, stepFields, VariableName } from '../fields.ts';
+import { defineAction } from '../kind.ts';
+import { valueWords } from '../words.ts';
+
+const schema = z
+  .strictObject({
+    type: z.literal('set_variable'),
+    ...stepFields,
+    name: VariableName,
+    value: DynamicValue.optional(),
+    add: DynamicValue.optional(),
+    append: DynamicValue.optional(),
+  })
+  .superRefine((config, context) => {
+    const given = [config.value, config.add, config.append].filter(field => field !== undefined).length;
+    if (given !== 1) context.addIssue({ code: 'custom', path: ['value'], message: 'give one of value, add, append' });
+  })
+  .meta({
+    id: 'ActionSetVariable',
+    title: 'Set a variable',
+    description: 'Sets a variable, or adds to it or appends to it in one go, so that two rules at once lose nothing',
+    examples: [
+      { type: 'set_variable', name: 'count', add: 1 },
+      { type: 'set_variable', name: 'setpoint', value: { expr: 'vars.setpoint + 0.5' } },
+    ],
+  });
+
+export const setVariable = defineAction({
+  type: 'set_variable',
+  schema,
+  describe(config) {
+    if (config.add !== undefined) return `add ${valueWords(config.add)} to ${config.name}`;
+    if (config.append !== undefined) return `append ${valueWords(config.append)} to ${config.name}`;
+    return `set ${config.name} to ${valueWords(config.value)}`;
+  },
+  start(config, context) {
+    try {
+      if (config.add !== undefined) {
+        const add = context.deep(config.add as Json);
+        if (typeof add !== 'number') throw new CausewayError('VALUE_INVALID', `${JSON.stringify(add)} cannot be added`);
+        context.setVariable(config.name, { add });
+      } else if (config.append !== undefined)
+        context.setVariable(config.name, { append: context.deep(config.append as Json) });
+      else context.setVariable(config.name, { value: context.deep(config.value as Json) });
+    } catch (error) {
+      return { do: 'fail', error };
+    }
+    return { do: 'done' };
+  },
+});

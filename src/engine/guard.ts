@@ -1,0 +1,152 @@
+// The guard: refuses runs that loop or flood (DESIGN §9). First the path of causes, then a sliding window as a net.
+import { durationMs } from '../lib/duration.ts';
+import type { Cause, PathStep } from '../model/cause.ts';
+import type { Rule } from './rules/schema.ts';
+
+/** Why a rule stands still, and what would mend it. */
+export interface Suspension {
+  readonly reason: 'loop' | 'storm' | 'limits';
+  /** ISO 8601. */
+  readonly at: string;
+  readonly message: string;
+  /** The way round: each rule with what it ran upon. */
+  readonly cycle: readonly PathStep[];
+  readonly hints: readonly string[];
+  /** ISO 8601, when it resumes by itself. */
+  readonly resumeAt?: string;
+}
+
+/** What is told when the guard steps in. */
+export interface GuardNotice {
+  readonly rule: string;
+  readonly reason: 'loop' | 'storm' | 'budget';
+  readonly suspended: boolean;
+  readonly at: string;
+  readonly message: string;
+  readonly cycle: readonly PathStep[];
+  readonly hints: readonly string[];
+}
+
+/** The guard's memory of one rule. Instants are engine time. */
+export interface GuardWindow {
+  /** Runs that count, oldest first. */
+  starts: { at: number; byRule: boolean }[];
+  /** When the present stretch of refusals was first noticed. */
+  throttledUntil: number;
+  /** Windows in a row with refusals, the start of the last. */
+  stormWindows: number;
+  stormWindowAt: number;
+}
+
+/** A fresh memory. */
+export const guardWindow = (): GuardWindow => ({ starts: [], throttledUntil: 0, stormWindows: 0, stormWindowAt: 0 });
+
+const MAX_DEPTH = 16;
+const MAX_DESCENDANTS = 200;
+const STORM_WINDOWS = 5;
+const ROOTS = 5_000;
+
+/** Counts what came of each root; the oldest roots are forgotten. */
+export class Roots {
+  private readonly counts = new Map<string, number>();
+
+  add(root: string): number {
+    const n = (this.counts.get(root) ?? 0) + 1;
+    this.counts.delete(root);
+    this.counts.set(root, n);
+    if (this.counts.size > ROOTS) this.counts.delete(this.counts.keys().next().value as string);
+    return n;
+  }
+}
+
+/** What the guard says of a run that would start. */
+export type Verdict =
+  | { ok: true }
+  | { ok: false; reason: 'guard'; cycle: readonly PathStep[]; message: string }
+  /** `notice`: the first refusal of this stretch. `suspend`: too often in a row, or the rule wishes it so. */
+  | { ok: false; reason: 'throttled'; notice: boolean; suspend: boolean; message: string }
+  | { ok: false; reason: 'guard'; net: true; cycle: readonly PathStep[]; message: string };
+
+/** The path test: would this run close a loop? */
+export function pathTest(rule: string, on: string, cause: Cause, descendants: number): Verdict {
+  const direct = cause.path.slice(cause.path.findLastIndex(step => step.slow === true) + 1);
+  const before = direct.filter(step => step.rule === rule);
+  const seen = before.some(step => step.on === on);
+  if (before.length > 1 || (before.length === 1 && seen)) {
+    const from = direct.findIndex(step => step.rule === rule);
+    const cycle = [...direct.slice(from), { rule, on }];
+    const names = [...new Set(cycle.map(step => step.rule))];
+    const way = names.length === 1 ? `${rule} starts itself` : `${names.join(' → ')} → ${rule}`;
+    return {
+      ok: false,
+      reason: 'guard',
+      cycle,
+      message: `${way}: it ran upon ${before.map(step => step.on).join(', then ')} and now would upon ${on}`,
+    };
+  }
+  if (cause.depth >= MAX_DEPTH) {
+    return { ok: false, reason: 'guard', cycle: direct, message: `a chain of more than ${MAX_DEPTH} rules` };
+  }
+  if (descendants > MAX_DESCENDANTS) {
+    return {
+      ok: false,
+      reason: 'guard',
+      cycle: direct,
+      message: `more than ${MAX_DESCENDANTS} runs came of one cause (${cause.root})`,
+    };
+  }
+  return { ok: true };
+}
+
+/** The net: how often a rule may run. Counts the run if it may start. */
+export function netTest(
+  window: GuardWindow,
+  rule: Rule,
+  cause: Cause,
+  now: number,
+  house: { runs: number; perMs: number },
+): Verdict {
+  const runs = rule.limits?.runs ?? house.runs;
+  const per = rule.limits?.per === undefined ? house.perMs : durationMs(rule.limits.per);
+  const { starts } = window;
+  while (starts.length > 0 && (starts[0] as { at: number }).at <= now - per) starts.shift();
+  const byRule = cause.path.length > 0;
+  if (starts.length < runs) {
+    starts.push({ at: now, byRule });
+    return { ok: true };
+  }
+  const rate = `${runs} runs in ${per / 1000} s`;
+  if (byRule && starts.filter(start => start.byRule).length >= runs / 2) {
+    const cycle = [...cause.path];
+    return { ok: false, reason: 'guard', net: true, cycle, message: `more than ${rate}, caused by rules` };
+  }
+  const notice = now >= window.throttledUntil;
+  if (notice) {
+    // Refusals in the very next window make it a row.
+    window.stormWindows = now - window.stormWindowAt <= 2 * per ? window.stormWindows + 1 : 1;
+    window.stormWindowAt = now;
+    window.throttledUntil = now + per;
+  }
+  const suspend = rule.limits?.on_exceed === 'suspend' || window.stormWindows >= STORM_WINDOWS;
+  return {
+    ok: false,
+    reason: 'throttled',
+    notice: notice && window.stormWindows === 1,
+    suspend,
+    message: `more than ${rate}`,
+  };
+}
+
+/** What would mend a loop. */
+export function hintsFor(cycle: readonly PathStep[]): string[] {
+  const rules = [...new Set(cycle.map(step => step.rule))];
+  return [
+    'add from and to, so that the trigger fires on the one change that is meant',
+    'add a condition that is false once the work is done',
+    ...(cycle.some(step => /=-?\d/.test(step.on))
+      ? ['add a hysteresis, or wait for the value to settle with for']
+      : []),
+    ...(rules.length > 1 ? [`let one rule do the work of ${rules.join(' and ')}`] : []),
+    'let the trigger look away from the rule’s own doing: by: not:rule',
+  ];
+}

@@ -1,0 +1,328 @@
+// What comes in from backends and from outside, applied to the present and told as events.
+import { parseJson } from '../lib/json.ts';
+import { type Cause, causedBy, type Maker, rootCause } from '../model/cause.ts';
+import type { BackendSink } from '../model/command.ts';
+import { type Availability, backendOf, type Device } from '../model/device.ts';
+import type { Report } from '../model/event.ts';
+import type { Json } from '../model/value.ts';
+import type { BackendStatus } from '../state/devices.ts';
+import type { Core } from './core.ts';
+import { setMode } from './house-changes.ts';
+import { keys } from './signals.ts';
+
+/** Counted, and told in metrics. */
+export interface InputCounters {
+  reports: number;
+  duplicates: number;
+  late: number;
+  rejected: number;
+  unknownDevices: number;
+  messages: number;
+}
+
+/** Remembers causes by the ids of events, commands and publishes, so that an outsider can name one. */
+export class CauseRecords {
+  private readonly known = new Map<string, Cause>();
+  private readonly max = 10_000;
+
+  keep(id: string, cause: Cause): void {
+    this.known.set(id, cause);
+    if (this.known.size > this.max) this.known.delete(this.known.keys().next().value as string);
+  }
+
+  /** The cause of what follows from `id` by `by`; an unknown id starts a new root. */
+  follow(id: string | undefined, fresh: string, by: Maker, origin: Cause['origin']): Cause {
+    const known = id === undefined ? undefined : this.known.get(id);
+    return known ? causedBy(known, id as string, by) : rootCause(fresh, origin, by);
+  }
+}
+
+/** What applying inputs needs beside the core. */
+export interface InputParts {
+  readonly counters: InputCounters;
+  readonly causes: CauseRecords;
+  /** Journals what was not applied. */
+  onDiscarded(what: 'late' | 'duplicate' | 'rejected', device: string, attribute: string, body: Json): void;
+  /** The backend whose mode is the house's, if one owns it. */
+  modeOwner(): string | undefined;
+}
+
+const statusOf = (core: Core, backend: string): BackendStatus =>
+  core.devices.backend(backend) ?? { state: 'offline', ready: false, epoch: 0, since: core.timeline.now() };
+
+/** Applies one report of a backend. */
+export function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
+  parts.counters.reports++;
+  if (report.type === 'availability') return setAvailability(core, report.device, report.state);
+  if (report.type === 'mode') {
+    if (parts.modeOwner() !== backend) return;
+    const ready = statusOf(core, backend).ready;
+    return setMode(
+      core,
+      report.mode,
+      rootCause(core.ids(), { kind: 'device', ref: backend }, 'device'),
+      ready ? 'changed' : 'resync',
+    );
+  }
+  if (report.type === 'flow') {
+    core.raise(keys.flow, {
+      kind: 'flow',
+      backend,
+      device: `${backend}:site:${report.site}`,
+      attribute: 'flow',
+      value: { site: report.site, ...(report.flow as object) } as Json,
+      previous: null,
+      quality: 'good',
+      change: statusOf(core, backend).ready ? 'reported' : 'resync',
+      cause: rootCause('', { kind: 'device', ref: backend }, 'device'),
+    });
+    return;
+  }
+  if (report.type === 'log') return;
+  const device = core.devices.get(report.device);
+  if (!device) {
+    parts.counters.unknownDevices++;
+    return;
+  }
+  if (report.type === 'event') momentary(core, parts, backend, device, report.name, report);
+  else if (device.attributes[report.attribute]?.momentary)
+    momentary(core, parts, backend, device, report.attribute, report);
+  else value(core, parts, backend, device, report);
+}
+
+function momentary(
+  core: Core,
+  parts: InputParts,
+  backend: string,
+  device: Device,
+  name: string,
+  report: { value: unknown; id?: string; sourceTime?: number },
+): void {
+  const status = statusOf(core, backend);
+  const id =
+    report.id ??
+    (report.sourceTime === undefined ? undefined : `${name} ${JSON.stringify(report.value)} ${report.sourceTime}`);
+  if (!core.values.isNew(device.id, id)) {
+    parts.counters.duplicates++;
+    parts.onDiscarded('duplicate', device.id, name, (report.value ?? null) as Json);
+    return;
+  }
+  const expected = core.gate.expectations.match(device.id, name, (report.value ?? null) as Json, core.timeline.now());
+  core.raise(keys.attribute(device.id, name), {
+    kind: 'device',
+    backend,
+    device: device.id,
+    attribute: name,
+    value: (report.value ?? null) as Json,
+    previous: null,
+    quality: 'good',
+    change: status.ready ? 'reported' : 'resync',
+    cause: expected ?? rootCause('', { kind: 'device', ref: device.id }, 'device'),
+  });
+}
+
+function value(
+  core: Core,
+  parts: InputParts,
+  backend: string,
+  device: Device,
+  report: Extract<Report, { type: 'value' }>,
+): void {
+  const { attribute } = report;
+  const status = statusOf(core, backend);
+  const now = core.timeline.now();
+  const declared = device.attributes[attribute];
+  const expected = core.gate.expectations.match(device.id, attribute, report.value as Json, now);
+  const by: Maker = report.by ?? 'device';
+  const cause = expected ?? rootCause('', { kind: by === 'user' ? 'user' : 'device', ref: device.id }, by);
+  const applied = core.values.apply(device.id, attribute, report, declared, {
+    now,
+    seq: 0,
+    resync: !status.ready,
+    // What is told before readiness already belongs to the epoch that readiness begins.
+    epoch: status.ready ? status.epoch : status.epoch + 1,
+    cause,
+  });
+  if (!('reading' in applied)) {
+    if (applied.what === 'rejected') {
+      parts.counters.rejected++;
+      core.log.warn(
+        { device: device.id, attribute, reason: applied.reason },
+        'a reported value does not fit and was refused',
+      );
+    } else if (applied.what === 'duplicate') parts.counters.duplicates++;
+    else parts.counters.late++;
+    parts.onDiscarded(applied.what, device.id, attribute, (report.value ?? null) as Json);
+    return;
+  }
+  const { reading, previous } = applied;
+  const event = core.raise(keys.attribute(device.id, attribute), {
+    kind: 'device',
+    backend,
+    device: device.id,
+    attribute,
+    value: reading.value,
+    previous,
+    quality: reading.quality,
+    change: applied.what,
+    cause,
+    ...(declared?.unit !== undefined && { unit: declared.unit }),
+  });
+  reading.seq = event.seq;
+  if (reading.cause === cause) reading.cause = event.cause;
+  core.tx.putLazily('state', `${device.id}\n${attribute}`, reading);
+}
+
+/** A device goes or comes. */
+export function setAvailability(core: Core, device: string, state: Availability): void {
+  const was = core.devices.availability(device);
+  core.devices.setAvailability(device, state);
+  tellAvailability(core, device, was);
+}
+
+function tellAvailability(
+  core: Core,
+  device: string,
+  was: Availability,
+  change: 'changed' | 'resync' = 'changed',
+): void {
+  const is = core.devices.availability(device);
+  if (is === was) return;
+  core.raise(keys.availability(device), {
+    kind: 'system',
+    backend: backendOf(device),
+    device,
+    attribute: '$availability',
+    value: is,
+    previous: was,
+    quality: 'good',
+    change,
+    cause: rootCause('', { kind: 'device', ref: device }, 'device'),
+  });
+}
+
+/** Tells those who look at a device, or at any (`*`), that the registry has changed. */
+function tellDevice(core: Core, device: string): void {
+  for (const key of [keys.device(device), keys.device('*')]) {
+    if (!core.signals.has(key)) continue;
+    core.raise(key, {
+      kind: 'system',
+      backend: backendOf(device),
+      device,
+      attribute: '$device',
+      value: null,
+      previous: null,
+      quality: 'good',
+      change: 'resync',
+      cause: rootCause('', { kind: 'system' }, 'system'),
+    });
+  }
+}
+
+/** A device is declared, anew or otherwise. */
+export function putDevice(core: Core, device: Device): void {
+  const was = core.devices.availability(device.id);
+  core.devices.put(device);
+  core.tx.putLazily('devices', device.id, device);
+  tellDevice(core, device.id);
+  tellAvailability(core, device.id, was, 'resync');
+}
+
+/** A device is gone for good. */
+export function removeDevice(core: Core, id: string): void {
+  const was = core.devices.availability(id);
+  const attributes = [...(core.values.of(id)?.keys() ?? [])];
+  core.devices.remove(id);
+  core.values.forget(id);
+  core.tx.put('devices', id, undefined);
+  for (const attribute of attributes) core.tx.putLazily('state', `${id}\n${attribute}`, undefined);
+  tellDevice(core, id);
+  tellAvailability(core, id, was);
+}
+
+/** The connection of a backend changes; its devices go and come with it. */
+export function setBackend(core: Core, backend: string, change: Partial<BackendStatus>): void {
+  const mine = core.devices.all().filter(device => backendOf(device.id) === backend);
+  const was = new Map(mine.map(device => [device.id, core.devices.availability(device.id)]));
+  const { reason: _reason, ...old } = statusOf(core, backend);
+  core.devices.setBackend(backend, { ...old, since: core.timeline.now(), ...change });
+  for (const [device, availability] of was)
+    tellAvailability(core, device, availability, core.isReady() ? 'changed' : 'resync');
+}
+
+/** A message of the outside on a topic that some rule looks at. */
+export function applyMessage(
+  core: Core,
+  parts: InputParts,
+  message: { topic: string; payload: string; retained: boolean; client: string; cause?: Cause },
+): void {
+  parts.counters.messages++;
+  const now = core.timeline.now();
+  const parsed = parseJson(message.payload);
+  const payload: Json = parsed === undefined ? message.payload : parsed;
+  const named = parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed) ? parsed._cause : undefined;
+  const id = core.ids();
+  const cause =
+    message.cause ??
+    parts.causes.follow(typeof named === 'string' ? named : undefined, id, 'mqtt', {
+      kind: 'mqtt',
+      ref: message.client,
+    });
+  const previous = core.house.topics.get(message.topic)?.value ?? null;
+  core.house.setTopic(message.topic, { value: payload, lastChanged: now });
+  core.raiseTopic(message.topic, {
+    id,
+    kind: 'input',
+    backend: 'mqtt',
+    device: message.topic,
+    attribute: '',
+    value: payload,
+    previous,
+    quality: 'good',
+    change: message.retained ? 'resync' : 'reported',
+    cause,
+  });
+}
+
+/** The sink that a backend is started with: each call becomes an input of the engine. */
+export function sinkFor(
+  core: Core,
+  parts: InputParts,
+  backend: string,
+  push: (key: string | undefined, run: () => void, news: boolean) => void,
+  onReady: () => void,
+): BackendSink {
+  return {
+    devices(devices) {
+      push(
+        undefined,
+        () => {
+          const ids = new Set(devices.map(device => device.id));
+          for (const device of devices) putDevice(core, device);
+          for (const known of core.devices.all())
+            if (backendOf(known.id) === backend && !ids.has(known.id)) removeDevice(core, known.id);
+        },
+        false,
+      );
+    },
+    device: device => push(undefined, () => putDevice(core, device), false),
+    removed: id => push(undefined, () => removeDevice(core, id), false),
+    report: report => {
+      const key = report.type === 'value' ? `${report.device}\n${report.attribute}` : undefined;
+      push(key, () => applyReport(core, parts, backend, report), true);
+    },
+    offline: reason =>
+      push(undefined, () => setBackend(core, backend, { state: 'offline', ready: false, reason }), false),
+    online: () => push(undefined, () => setBackend(core, backend, { state: 'online', ready: false }), false),
+    ready() {
+      push(
+        undefined,
+        () => {
+          setBackend(core, backend, { state: 'online', ready: true, epoch: statusOf(core, backend).epoch + 1 });
+          onReady();
+        },
+        false,
+      );
+    },
+  };
+}

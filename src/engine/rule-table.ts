@@ -1,0 +1,238 @@
+// The engine's rules: putting, removing, enabling, suspending. All of it happens inside a turn.
+import type { Subject } from 'rxjs';
+import { durationMs } from '../lib/duration.ts';
+import { CausewayError } from '../lib/errors.ts';
+import { didYouMean } from '../lib/text.ts';
+import type { LetGo } from '../model/run.ts';
+import type { Json } from '../model/value.ts';
+import { referencesOf } from './analysis/references.ts';
+import { type Authority, type Core, isEnabled, keepRuntime, type LiveRule, type RuleRuntime } from './core.ts';
+import { type GuardNotice, guardWindow, type Suspension } from './guard.ts';
+import type { TriggerData } from './kind.ts';
+import { attach, declareOwn, forget, letGoTrace, liveRule, type Memories, replaceRule } from './live-rule.ts';
+import type { Rule } from './rules/schema.ts';
+import type { Runs } from './run/runs.ts';
+
+/** A fresh runtime side. */
+export const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
+
+/** The table of live rules. */
+export class RuleTable {
+  private readonly core: Core;
+  private readonly runs: Runs;
+  private readonly reschedule$: Subject<{ stepMs: number }>;
+  private readonly memories = new Map<string, Memories>();
+  private readonly resumeTimers = new Map<string, { cancel(): void }>();
+  /** Rule → topic filters that its conditions read, whose last payloads are to be kept. */
+  readonly topics = new Map<string, string[]>();
+
+  constructor(core: Core, runs: Runs, reschedule$: Subject<{ stepMs: number }>) {
+    this.core = core;
+    this.runs = runs;
+    this.reschedule$ = reschedule$;
+  }
+
+  /** @throws RULE_NOT_FOUND */
+  require(id: string): LiveRule {
+    const live = this.core.rules.get(id);
+    if (live) return live;
+    throw new CausewayError('RULE_NOT_FOUND', `there is no rule "${id}"`, {
+      hint: didYouMean(id, this.core.rules.keys()),
+    });
+  }
+
+  /** What triggers remembered when the process ended, from rows `<rule>/<trigger>/<hash>/<name>`. */
+  loadMemories(rows: ReadonlyMap<string, Json>): void {
+    for (const [key, value] of rows) {
+      const [rule = '', trigger = '', hash = '', ...name] = key.split('/');
+      let mine = this.memories.get(rule);
+      if (!mine) this.memories.set(rule, (mine = new Map()));
+      const slot = `${trigger}/${hash}`;
+      let names = mine.get(slot);
+      if (!names) mine.set(slot, (names = new Map()));
+      names.set(name.join('/'), value);
+    }
+  }
+
+  /** Memories of rules that are no more. */
+  dropOrphans(): void {
+    for (const [rule, memories] of this.memories) {
+      if (this.core.rules.has(rule)) continue;
+      for (const [slot, names] of memories)
+        for (const name of names.keys()) this.core.tx.put('memory', `${rule}/${slot}/${name}`, undefined);
+      this.memories.delete(rule);
+    }
+  }
+
+  private memoriesOf(id: string): Memories {
+    let mine = this.memories.get(id);
+    if (!mine) this.memories.set(id, (mine = new Map()));
+    return mine;
+  }
+
+  /** Adds a rule or puts a new revision in its place. */
+  put(
+    rule: Rule,
+    revision: number,
+    authority: Authority,
+    runtime: RuleRuntime = freshRuntime(),
+    own?: ReadonlyMap<string, Json>,
+  ): LiveRule {
+    const { core } = this;
+    let live = core.rules.get(rule.id);
+    const isNew = live === undefined;
+    if (live) {
+      const cancels = rule.on_update === 'cancel';
+      if (cancels) for (const id of [...live.runs.keys()]) this.runs.stop(id, 'cancelled', 'the rule was updated');
+      live.detach();
+      replaceRule(core, live, rule, revision, authority);
+    } else {
+      live = liveRule(core, rule, revision, authority, runtime);
+      for (const [name, entry] of own ?? []) live.own.set(name, entry as never);
+      core.rules.set(rule.id, live);
+    }
+    declareOwn(core, live);
+    const topics = referencesOf(rule)
+      .topics.filter(topic => topic.part === 'condition')
+      .map(topic => topic.topic);
+    if (topics.length > 0) this.topics.set(rule.id, topics);
+    else this.topics.delete(rule.id);
+    if (isEnabled(live)) this.attach(live);
+    else this.halt(live, 'disabled', true);
+    if (runtime.suspended?.resumeAt !== undefined && isNew)
+      this.resumeLater(live, Date.parse(runtime.suspended.resumeAt));
+    return live;
+  }
+
+  private attach(live: LiveRule): void {
+    attach(this.core, live, { memories: this.memoriesOf(live.id), reschedule$: this.reschedule$, letGo: this.letGo });
+  }
+
+  private readonly letGo = (
+    live: LiveRule,
+    trigger: string,
+    reason: LetGo,
+    data: Partial<TriggerData>,
+    details?: { at?: number; lateMs?: number; note?: string },
+  ): void => {
+    const trace = letGoTrace(this.core, live, trigger, reason, data, details);
+    this.core.tx.afterCommit(() => this.core.sinks.onTrace(trace));
+  };
+
+  /** Stops listening; what was held is let go. */
+  private halt(live: LiveRule, reason: LetGo, endRuns: boolean): void {
+    forget(this.core, live, this.memoriesOf(live.id), reason);
+    if (!endRuns) return;
+    for (const id of [...live.runs.keys()])
+      this.runs.stop(id, 'cancelled', reason === 'removed' ? 'the rule was deleted' : 'disabled');
+  }
+
+  remove(id: string): void {
+    const { core } = this;
+    const live = this.require(id);
+    this.halt(live, 'removed', true);
+    core.rules.delete(id);
+    this.memories.delete(id);
+    this.topics.delete(id);
+    this.resumeTimers.get(id)?.cancel();
+    for (const name of live.own.keys()) core.tx.put('variables', `${id}/${name}`, undefined);
+    core.tx.put('rules', id, undefined);
+    core.tx.afterCommit(() => core.sinks.onRule(id, 'deleted'));
+  }
+
+  /** A run-time override of `enabled`; undefined gives the word back to the file. */
+  override(id: string, value: boolean | 'shadow' | undefined): void {
+    const live = this.require(id);
+    const was = isEnabled(live);
+    if (value === undefined || value === (live.rule.enabled ?? true)) delete live.runtime.override;
+    else live.runtime.override = value;
+    keepRuntime(this.core, live, true);
+    this.follow(live, was);
+  }
+
+  /** After `enabled` may have changed: begins or ends to listen. */
+  private follow(live: LiveRule, was: boolean): void {
+    const { core } = this;
+    const is = isEnabled(live);
+    if (was && !is) this.halt(live, 'disabled', live.rule.on_disable !== 'finish');
+    if (!was && is) {
+      this.attach(live);
+      if (live.rule.on_enable === 'evaluate') for (const trigger of live.triggers) trigger.pipeline.evaluate();
+    }
+    core.tx.afterCommit(() => core.sinks.onRule(live.id, is ? 'enabled' : 'disabled'));
+  }
+
+  /** Puts a new revision of a rule whose `enabled` may differ. */
+  update(rule: Rule, revision: number, authority: Authority): LiveRule {
+    const known = this.core.rules.get(rule.id);
+    const was = known ? isEnabled(known) : undefined;
+    // Who saves `enabled` means it: an override of before ends.
+    if (known && (known.rule.enabled ?? true) !== (rule.enabled ?? true)) {
+      delete known.runtime.override;
+      keepRuntime(this.core, known, true);
+    }
+    if (known && was === true && (known.runtime.override ?? rule.enabled ?? true) === false) {
+      const runsFinish = rule.on_disable === 'finish';
+      if (!runsFinish) for (const id of [...known.runs.keys()]) this.runs.stop(id, 'cancelled', 'disabled');
+      forget(this.core, known, this.memoriesOf(rule.id), 'disabled');
+    }
+    const live = this.put(rule, revision, authority);
+    if (was === false && isEnabled(live) && rule.on_enable === 'evaluate')
+      for (const trigger of live.triggers) trigger.pipeline.evaluate();
+    this.core.tx.afterCommit(() => this.core.sinks.onRule(rule.id, was === undefined ? 'created' : 'updated'));
+    return live;
+  }
+
+  suspend(live: LiveRule, suspension: Suspension): void {
+    const { core } = this;
+    const after = live.rule.limits?.resume_after;
+    const resumeAt = after === undefined ? undefined : core.timeline.wall() + durationMs(after);
+    live.runtime.suspended = {
+      ...suspension,
+      ...(resumeAt !== undefined && { resumeAt: core.iso(core.timeline.fromWall(resumeAt)) }),
+    };
+    keepRuntime(core, live, true);
+    for (const id of [...live.runs.keys()]) this.runs.stop(id, 'cancelled', 'suspended');
+    if (resumeAt !== undefined) this.resumeLater(live, resumeAt);
+    const notice: GuardNotice = {
+      rule: live.id,
+      reason: suspension.reason === 'loop' ? 'loop' : 'storm',
+      suspended: true,
+      at: suspension.at,
+      message: suspension.message,
+      cycle: suspension.cycle,
+      hints: suspension.hints,
+    };
+    core.tx.afterCommit(() => core.sinks.onGuard(notice));
+    this.runs.tellRule(live, 'suspended', suspension.reason, {
+      root: core.ids(),
+      parent: null,
+      depth: 0,
+      path: [],
+      origin: { kind: 'system' },
+      by: 'system',
+    });
+  }
+
+  private resumeLater(live: LiveRule, wall: number): void {
+    this.resumeTimers.get(live.id)?.cancel();
+    this.resumeTimers.set(
+      live.id,
+      this.core.timeline.atWall(wall, () => {
+        if (this.core.rules.get(live.id) === live && live.runtime.suspended) this.resume(live.id);
+      }),
+    );
+  }
+
+  /** A suspended rule runs again. */
+  resume(id: string): void {
+    const { core } = this;
+    const live = this.require(id);
+    if (!live.runtime.suspended) return;
+    delete live.runtime.suspended;
+    Object.assign(live.window, guardWindow());
+    keepRuntime(core, live, true);
+    this.resumeTimers.get(id)?.cancel();
+    core.tx.afterCommit(() => core.sinks.onRule(id, 'resumed'));
+  }
+}

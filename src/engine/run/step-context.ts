@@ -1,0 +1,129 @@
+// What a step may do, bound to its run: reading the present, and effects that belong to the turn.
+import { CausewayError } from '../../lib/errors.ts';
+import type { Json } from '../../model/value.ts';
+import type { Core, LiveRule } from '../core.ts';
+import { deepValue, dynamicValue, evaluateCondition, type Local, templateText } from '../evaluate.ts';
+import { captureScene, changed, setHouseVariable, setMode, setOwnVariable } from '../house-changes.ts';
+import type { OutgoingEffect, StepContext } from '../kind.ts';
+import type { RunRecord, Thread } from './record.ts';
+
+/** What steps ask of the table of runs and of the rules. */
+export interface RunServices {
+  startRule(rule: string, args: Record<string, Json>, by: RunRecord, wait: boolean): { id?: string; refused?: string };
+  controlRule(rule: string, what: 'enable' | 'disable' | 'resume' | 'cancel_runs', by: RunRecord): void;
+  cancelNamed(run: RunRecord, name: string | undefined): number;
+  /** Sets the mode where a backend owns it; undefined where the house does. */
+  modeOwner(): { device: string; command: string } | undefined;
+}
+
+/** What an evaluation inside a thread sees beside the present. */
+export function localOf(run: RunRecord, thread: Thread | undefined): Local {
+  const repeat = thread?.frames.at(-1)?.repeat;
+  return {
+    trigger: run.trigger,
+    args: run.args,
+    bindings: run.bindings,
+    vars: thread?.vars ?? run.vars,
+    ...(repeat && { repeat }),
+  };
+}
+
+/** Binds the context of a step. `last` is a step of `finally`: panic does not hold its commands back. */
+export function stepContext(
+  core: Core,
+  services: RunServices,
+  live: LiveRule,
+  run: RunRecord,
+  thread: Thread | undefined,
+  path: string,
+  last = false,
+): StepContext {
+  const { view } = live;
+  const local = localOf(run, thread);
+  const leave = (effect: OutgoingEffect, durable: boolean): { id: string; outcome: 'sent' | 'shadow' } => {
+    const id = core.ids();
+    if (run.shadow) return { id, outcome: 'shadow' };
+    const once = effect.type !== 'publish';
+    if (durable) core.tx.put('outbox', id, { kind: 'effect', effect, cause: run.out, once });
+    core.tx.afterCommit(() => core.sinks.onEffect(id, effect, run.out));
+    return { id, outcome: 'sent' };
+  };
+  return {
+    view,
+    path,
+    rule: live.id,
+    run: run.id,
+    trigger: run.trigger,
+    shadow: run.shadow,
+    attempt: thread?.frames.at(-1)?.step?.attempt ?? 1,
+    value: dynamic => dynamicValue(dynamic, core.expressions, view, local),
+    text: template => templateText(template, core.expressions, view, local),
+    deep: value => deepValue(value, core.expressions, view, local),
+    evaluate: (condition, at) => evaluateCondition(condition, at, view, core.expressions, local),
+    command(request) {
+      const submission = core.gate.submit(core.tx, {
+        ...request,
+        cause: run.out,
+        rule: live.id,
+        authorised: live.authority.devices,
+        shadow: run.shadow,
+        last,
+      });
+      return {
+        id: submission.id,
+        outcome: submission.outcome,
+        error: submission.error,
+        retryable: submission.idempotent !== false,
+      };
+    },
+    effect: effect => leave(effect, effect.type !== 'publish' || effect.qos > 0),
+    setVariable(name, change) {
+      const declared = live.rule.variables?.[name];
+      if (declared?.persist) return setOwnVariable(core, live, name, change, run.out);
+      if (declared) {
+        const vars = thread?.vars ?? run.vars;
+        vars[name] = changed(name, vars[name] ?? null, change);
+        return;
+      }
+      if (run.shadow) return;
+      if (!live.authority.house)
+        throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set variables of the house`);
+      setHouseVariable(core, name, change, run.out);
+    },
+    setMode(mode) {
+      core.house.checkMode(mode);
+      if (run.shadow) return { id: '', outcome: 'shadow' };
+      if (!live.authority.house) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set the mode`);
+      if (core.house.mode.value === mode) return { id: '', outcome: 'unchanged' };
+      const owner = services.modeOwner();
+      if (!owner) {
+        setMode(core, mode, run.out);
+        return { id: '', outcome: 'done' };
+      }
+      const submission = core.gate.submit(core.tx, {
+        ...owner,
+        args: { mode },
+        cause: run.out,
+        rule: live.id,
+        authorised: live.authority.devices,
+        last,
+      });
+      if (submission.error) throw submission.error;
+      return { id: submission.id, outcome: submission.outcome === 'sent' ? 'sent' : 'unchanged' };
+    },
+    captureScene(name, devices) {
+      if (!run.shadow) captureScene(core, name, devices);
+    },
+    scene: (name, from) => (from === 'capture' ? core.scenes.get(name) : core.surroundings.scenes[name]),
+    startRule: (rule, args, wait) => (run.shadow ? {} : services.startRule(rule, args, run, wait)),
+    controlRule(rule, what) {
+      if (run.shadow) return;
+      if (!live.authority.rules) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not control rules`);
+      services.controlRule(rule, what, run);
+    },
+    cancel: name => services.cancelNamed(run, name),
+    log(level, message) {
+      core.tx.afterCommit(() => core.sinks.onLog({ rule: live.id, run: run.id, level, message }));
+    },
+  };
+}

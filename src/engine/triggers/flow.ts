@@ -1,0 +1,146 @@
+// A network conversation that a UniFi console reported: each one, or so many, or so much, within a time.
+import { filter, map } from 'rxjs';
+import { z } from 'zod';
+import { Duration, durationMs } from '../../lib/duration.ts';
+import { atPath } from '../../lib/json.ts';
+import type { Json } from '../../model/value.ts';
+import { OneOrMany, triggerFields } from '../fields.ts';
+import { defineTrigger, type Edge, type Memory } from '../kind.ts';
+import { keys } from '../signals.ts';
+import { causeOf } from './level.ts';
+
+const Bound = z.strictObject({ above: z.number().optional(), below: z.number().optional() });
+const Field = z.union([OneOrMany, Bound]).optional();
+const End = z
+  .strictObject({ mac: Field, ip: Field, port: Field, network: Field, zone: Field, domain: Field, name: Field })
+  .optional();
+
+const schema = z
+  .strictObject({
+    type: z.literal('flow'),
+    ...triggerFields,
+    where: z
+      .strictObject({
+        site: Field,
+        action: Field,
+        risk: Field,
+        direction: Field,
+        protocol: Field,
+        service: Field,
+        bytes: Field,
+        source: End,
+        destination: End,
+      })
+      .optional(),
+    within: Duration.optional(),
+    count: z.int().min(1).max(100_000).optional(),
+    distinct: z.string().optional(),
+    sum: z.strictObject({ field: z.string(), above: z.number() }).optional(),
+    per: z.string().optional().meta({ description: 'Keeps one window for each value of this field: `source.mac`' }),
+  })
+  .superRefine((config, context) => {
+    const counts = config.count !== undefined || config.sum !== undefined;
+    if (counts !== (config.within !== undefined)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['within'],
+        message: 'count or sum go with within, and within with one of them',
+      });
+    }
+    if (config.count !== undefined && config.sum !== undefined) {
+      context.addIssue({ code: 'custom', path: ['sum'], message: 'give count or sum, not both' });
+    }
+    if (config.distinct !== undefined && config.count === undefined) {
+      context.addIssue({ code: 'custom', path: ['distinct'], message: 'distinct goes with count' });
+    }
+  })
+  .meta({
+    id: 'TriggerFlow',
+    title: 'Flow',
+    description: 'A network conversation, or a count or sum of them within a time',
+    examples: [
+      { type: 'flow', where: { action: 'blocked', risk: 'high' } },
+      {
+        type: 'flow',
+        where: { action: 'blocked' },
+        within: '10m',
+        count: 20,
+        distinct: 'destination.ip',
+        per: 'source.mac',
+      },
+    ],
+  });
+
+// Oldest windows go first; a flood of addresses must not grow without end.
+const MAX_KEYS = 1000;
+const MAX_ENTRIES = 10_000;
+
+function fits(flow: Json | undefined, wanted: unknown): boolean {
+  if (wanted === undefined) return true;
+  if (wanted !== null && typeof wanted === 'object' && !Array.isArray(wanted)) {
+    const bounds = wanted as { above?: number; below?: number };
+    if ('above' in bounds || 'below' in bounds) {
+      return (
+        typeof flow === 'number' &&
+        (bounds.above === undefined || flow > bounds.above) &&
+        (bounds.below === undefined || flow < bounds.below)
+      );
+    }
+    return Object.entries(wanted).every(([key, inner]) =>
+      fits(flow === undefined ? undefined : atPath(flow, key), inner),
+    );
+  }
+  const text = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value);
+  return (Array.isArray(wanted) ? wanted : [wanted]).some(w => text(w) === text(flow ?? null));
+}
+
+type Entry = [at: number, value: Json];
+
+/** Adds an entry to the window of a key and returns what is in it. */
+function windowOf(memory: Memory, key: string, entry: Entry, within: number): Entry[] {
+  const name = `w:${key}`;
+  const entries = [
+    ...((memory.get<Json[]>(name) ?? []) as Entry[]).filter(([at]) => entry[0] - at < within),
+    entry,
+  ].slice(-MAX_ENTRIES);
+  memory.set(name, entries as Json);
+  const names = memory.names().filter(other => other.startsWith('w:'));
+  if (names.length > MAX_KEYS) memory.set(names[0] as string, undefined);
+  return entries;
+}
+
+export const flow = defineTrigger({
+  type: 'flow',
+  schema,
+  describe: config =>
+    config.within === undefined
+      ? 'when a network conversation fits'
+      : `when network conversations within ${config.within} reach ${config.count ?? `a sum of ${config.sum?.above}`}`,
+  attach: (config, context) => ({
+    edges$: context.signal(keys.flow).pipe(
+      filter(signal => fits(signal.value, config.where)),
+      map((signal): Edge | null => {
+        const flowData = { flow: signal.value };
+        const cause = causeOf(signal);
+        if (config.within === undefined) return { do: 'enter', member: '', data: flowData, cause };
+        const key = config.per === undefined ? '' : String(atPath(signal.value, config.per) ?? '');
+        const field = config.distinct ?? config.sum?.field;
+        const value = field === undefined ? null : (atPath(signal.value, field) ?? null);
+        const entries = windowOf(context.memory, key, [context.view.now(), value], durationMs(config.within));
+        const sum = entries.reduce((total, [, amount]) => total + (typeof amount === 'number' ? amount : 0), 0);
+        const number =
+          config.distinct === undefined ? entries.length : new Set(entries.map(([, v]) => JSON.stringify(v))).size;
+        const reached = config.sum === undefined ? number >= (config.count ?? 1) : sum > config.sum.above;
+        if (!reached) return null;
+        context.memory.set(`w:${key}`, undefined);
+        return {
+          do: 'enter',
+          member: '',
+          data: { ...flowData, key, ...(config.sum ? { sum } : { count: number }) },
+          cause,
+        };
+      }),
+      filter(edge => edge !== null),
+    ),
+  }),
+});

@@ -1,0 +1,138 @@
+// The frame of triggers that wait on a level of one or several devices: state, numeric, availability.
+import { map, merge, type Observable } from 'rxjs';
+import { type Cause, causedBy } from '../../model/cause.ts';
+import type { Event } from '../../model/event.ts';
+import type { Ternary } from '../../model/run.ts';
+import type { Match, Target } from '../../model/target.ts';
+import type { Json } from '../../model/value.ts';
+import type { Attached, Edge, TriggerContext, TriggerData } from '../kind.ts';
+import { keys } from '../signals.ts';
+
+/** What an event means for a member. */
+export type EdgeOf = 'enter' | 'restart' | 'leave' | 'stay';
+
+interface LevelTrigger {
+  target: Target;
+  match: Match | undefined;
+  /** The signals of a member. */
+  watch(device: string): Observable<Event>;
+  /** Whether a member is at the level now; `data` is what the hold began with. */
+  level(device: string, data?: Partial<TriggerData>): Ternary;
+  /** What a change means for a member of its own. */
+  edge(event: Event): EdgeOf;
+  /** Treat events told before readiness as changes (on_startup: compare). */
+  resync?: boolean;
+}
+
+/** What `trigger` tells of a device event. */
+export const eventData = (event: Event): Partial<TriggerData> => ({
+  device: event.device,
+  attribute: event.attribute,
+  value: event.value,
+  previous: event.previous,
+  event: event as unknown as Json,
+});
+
+/** The cause of what follows from an event. */
+export const causeOf = (event: Event): Cause => causedBy(event.cause, event.id);
+
+/** Attaches a level to its members, each by itself or counted together. */
+export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): Attached {
+  const { target, match } = trigger;
+  const looks = (device: string) =>
+    merge(context.signal(keys.availability(device)), context.signal(keys.device(device))).pipe(
+      map(
+        (event): Edge => ({
+          do: 'look',
+          member: match === undefined || match === 'any' ? device : '',
+          ...goneOf(event),
+        }),
+      ),
+    );
+  if (match === undefined || match === 'any') {
+    return {
+      edges$: context.each(target, device =>
+        merge(trigger.watch(device).pipe(map(event => singleEdge(trigger, event))), looks(device)),
+      ),
+      level: (member, data) => trigger.level(member, data),
+      members: () =>
+        context.view
+          .members(target)
+          .filter(device => trigger.level(device) === true)
+          .map(device => ({ member: device, data: { device } })),
+    };
+  }
+  // Levels before the event: the state has moved on by the time a signal is seen.
+  const before = new Map<string, Ternary>();
+  for (const device of context.view.members(target)) before.set(device, trigger.level(device));
+  const counted = () => {
+    const levels = context.view.members(target).map(device => before.get(device) ?? null);
+    return {
+      n: levels.length,
+      yes: levels.filter(l => l === true).length,
+      unknown: levels.filter(l => l === null).length,
+    };
+  };
+  const groupEdge = (event: Event): Edge => {
+    const was = counted();
+    const levelNow = trigger.level(event.device);
+    if (levelNow !== null || !before.has(event.device)) before.set(event.device, levelNow);
+    const is = counted();
+    if (event.change !== 'changed') return { do: 'look', member: '' };
+    const enters = {
+      all: is.n > 0 && is.yes === is.n && was.yes < was.n,
+      last: is.n > 0 && is.yes === is.n && was.yes < was.n,
+      first: is.yes > 0 && was.yes === 0,
+      none: is.yes === 0 && was.yes > 0,
+    }[match];
+    if (enters) return { do: 'enter', member: '', data: eventData(event), cause: causeOf(event) };
+    return { do: 'look', member: '' };
+  };
+  return {
+    edges$: context.each(target, device => merge(trigger.watch(device).pipe(map(groupEdge)), looks(device))),
+    level: () => {
+      const levels = context.view.members(target).map(device => trigger.level(device));
+      if (match === 'none') return levels.includes(true) ? false : levels.includes(null) ? null : true;
+      if (match === 'first') return levels.includes(true) ? true : levels.includes(null) ? null : false;
+      return levels.length === 0 || levels.includes(false) ? false : levels.includes(null) ? null : true;
+    },
+    members: () => {
+      const members = context.view.members(target);
+      const yes = members.filter(device => trigger.level(device) === true);
+      const holds =
+        match === 'none'
+          ? yes.length === 0
+          : match === 'first'
+            ? yes.length > 0
+            : members.length > 0 && yes.length === members.length;
+      return holds ? [{ member: '', data: yes[0] === undefined ? {} : { device: yes[0] } }] : [];
+    },
+  };
+}
+
+// An unavailable device, for `unavailable: cancel`.
+const goneOf = (event: Event): { gone?: true } =>
+  event.attribute === '$availability' && event.value !== 'online' ? { gone: true } : {};
+
+function singleEdge(trigger: LevelTrigger, event: Event): Edge {
+  const member = event.device;
+  const counts = event.change === 'changed' || (trigger.resync === true && event.change === 'resync');
+  if (!counts || event.quality !== 'good') return { do: 'look', member };
+  const edge = trigger.edge(event);
+  if (edge === 'leave') return { do: 'leave', member };
+  if (edge === 'stay') return { do: 'look', member };
+  return {
+    do: 'enter',
+    member,
+    data: eventData(event),
+    cause: causeOf(event),
+    ...(edge === 'restart' && { restart: true }),
+  };
+}
+
+/** True when `value` is among the wanted ones; undefined wants anything. */
+export const among = (
+  value: Json,
+  wanted: Json | readonly Json[] | undefined,
+  equal: (a: Json, b: Json) => boolean,
+): boolean => wanted === undefined || (Array.isArray(wanted) ? wanted : [wanted as Json]).some(w => equal(value, w));

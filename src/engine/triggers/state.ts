@@ -1,0 +1,93 @@
+// A device's attribute changes from something to something, and perhaps stays so.
+import { z } from 'zod';
+import type { Json } from '../../model/value.ts';
+import { valuesEqual } from '../../model/value.ts';
+import { attributeFields, byField, DynamicDuration, levelFields, OneOrMany, triggerFields } from '../fields.ts';
+import { defineTrigger } from '../kind.ts';
+import { keys } from '../signals.ts';
+import { forWords, matchWords, targetWords, valueWords } from '../words.ts';
+import { among, levelTrigger } from './level.ts';
+
+const schema = z
+  .strictObject({
+    type: z.literal('state'),
+    ...triggerFields,
+    ...levelFields,
+    ...byField,
+    ...attributeFields,
+    from: OneOrMany.optional(),
+    to: OneOrMany.optional(),
+    not_from: OneOrMany.optional(),
+    not_to: OneOrMany.optional(),
+    for: DynamicDuration.optional(),
+  })
+  .meta({
+    id: 'TriggerState',
+    title: 'State',
+    description:
+      'An attribute changes. Fires on a real change only; a value where there was none is none, unless from: null.',
+    examples: [
+      { type: 'state', device: 'hubitat:17', attribute: 'motion', to: 'active' },
+      { type: 'state', device: { capability: 'lock' }, attribute: 'lock', to: 'unlocked', for: '30m' },
+    ],
+  });
+
+/** True when a list names null, the value of "nothing known". */
+const namesNull = (wanted: unknown): boolean => wanted === null || (Array.isArray(wanted) && wanted.includes(null));
+
+export const state = defineTrigger({
+  type: 'state',
+  schema,
+  describe(config) {
+    const parts = [`when ${matchWords(config.match)}${targetWords(config.device)} changes ${config.attribute}`];
+    if (config.from !== undefined) parts.push(`from ${valueWords(config.from)}`);
+    if (config.not_from !== undefined) parts.push(`from other than ${valueWords(config.not_from)}`);
+    if (config.to !== undefined) parts.push(`to ${valueWords(config.to)}`);
+    if (config.not_to !== undefined) parts.push(`to other than ${valueWords(config.not_to)}`);
+    return parts.join(' ') + forWords(config.for);
+  },
+  attach(config, context) {
+    const equalOn = (device: string) => {
+      const step = context.view.device(device)?.attributes[config.attribute]?.step;
+      return (a: Json, b: Json) => valuesEqual(a, b, step);
+    };
+    const fits = (device: string, value: Json) => {
+      const equal = equalOn(device);
+      return (
+        among(value, config.to, equal) &&
+        (config.not_to === undefined || !among(value, config.not_to, equal)) &&
+        // With `from` alone a hold lasts while the value is another.
+        (config.to !== undefined ||
+          config.not_to !== undefined ||
+          config.from === undefined ||
+          !among(value, config.from, equal))
+      );
+    };
+    const named = config.to !== undefined || config.not_to !== undefined;
+    return levelTrigger(context, {
+      target: config.device,
+      match: config.match,
+      resync: config.on_startup === 'compare',
+      watch: device => context.signal(keys.attribute(device, config.attribute)),
+      level(device, data) {
+        const reading = context.view.good(device, config.attribute);
+        if (!reading) return null;
+        // Without `to`, a hold waits on the very value that it began with.
+        if (!named && data?.value !== undefined) return valuesEqual(reading.value, data.value);
+        return fits(device, reading.value);
+      },
+      edge(event) {
+        const equal = equalOn(event.device);
+        if (!fits(event.device, event.value)) return 'leave';
+        if (event.previous === null && !namesNull(config.from)) return 'stay';
+        if (!among(event.previous, config.from, equal)) return named ? 'stay' : 'leave';
+        if (config.not_from !== undefined && among(event.previous, config.not_from, equal)) return 'stay';
+        if (event.previous !== null && named && config.from === undefined && config.not_from === undefined) {
+          // From one wanted value to another: it fires anew without a hold, a running hold goes on.
+          return 'enter';
+        }
+        return named ? 'enter' : 'restart';
+      },
+    });
+  },
+});

@@ -1,0 +1,153 @@
+// The operations that are not listed as tools: found by search_tools, shown by describe_tool, called by one of three
+// tools, apart by effect, so that a client can permit reading without permitting writing.
+import { CausewayError } from '../lib/errors.ts';
+import { didYouMean } from '../lib/text.ts';
+import type { BoundOp, Caller, OpEffect } from '../ops/op.ts';
+import { inlineSchema, wholeSchema } from './json-schema.ts';
+import { allowed, callOp, switches, type Tool } from './tools.ts';
+
+/** How a catalogue tool is run: which operations the caller has, and who he is. */
+interface CatalogueCall {
+  readonly ops: readonly BoundOp[];
+  readonly args: Record<string, unknown>;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** A tool of the catalogue itself. */
+export interface CatalogueTool extends Tool {
+  /** Shown only to callers who have an operation with one of these effects. */
+  readonly effects?: readonly OpEffect[];
+  run(call: CatalogueCall): Promise<Record<string, unknown>>;
+}
+
+const SEARCH_LIMIT = 15;
+/** A description may be long, but a model reads it: whole schemas beyond this are cut. */
+const DESCRIBE_CHARS = 24_000;
+
+const CALL_WITH: Record<OpEffect, string> = {
+  read: 'call_read_tool',
+  write: 'call_write_tool',
+  destructive: 'call_destructive_tool',
+  admin: 'call_destructive_tool',
+};
+
+const NAME = { type: 'string', description: 'Name of the operation, as search_tools gives it' };
+const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** The five tools, in the order in which they are listed. */
+export const CATALOGUE: readonly CatalogueTool[] = [
+  {
+    name: 'search_tools',
+    title: 'Search operations',
+    description: 'Finds operations by words. Many more exist than are listed as tools. Without a query it names all.',
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'Words, such as "backup" or "scene"' } },
+    },
+    annotations: READING,
+    run: async ({ ops, args }) => search(ops, typeof args.query === 'string' ? args.query : ''),
+  },
+  {
+    name: 'describe_tool',
+    title: 'Describe an operation',
+    description: 'The whole input and output schema of an operation, and the tool by which it is called.',
+    inputSchema: { type: 'object', properties: { name: NAME }, required: ['name'] },
+    annotations: READING,
+    run: async ({ ops, args }) => describe(find(ops, args.name)),
+  },
+  callTool('call_read_tool', 'Call a reading operation', ['read'], READING),
+  callTool('call_write_tool', 'Call a writing operation', ['write'], {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  }),
+  callTool('call_destructive_tool', 'Call a destructive or administrative operation', ['destructive', 'admin'], {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  }),
+];
+
+function callTool(
+  name: string,
+  title: string,
+  effects: readonly OpEffect[],
+  annotations: Tool['annotations'],
+): CatalogueTool {
+  return {
+    name,
+    title,
+    effects,
+    annotations,
+    description: `Calls an operation whose effect is ${effects.join(' or ')}, by name. describe_tool shows its arguments.`,
+    inputSchema: {
+      type: 'object',
+      properties: { name: NAME, arguments: { type: 'object', description: 'Its arguments' } },
+      required: ['name'],
+    },
+    run: async ({ ops, args, caller, signal }) => {
+      const op = find(ops, args.name);
+      if (effects.includes(op.effect)) return callOp(op, args.arguments, caller, signal);
+      throw new CausewayError('INPUT_INVALID', `${op.name} is an operation with the effect "${op.effect}"`, {
+        path: 'name',
+        hint: `call it with ${CALL_WITH[op.effect]}`,
+      });
+    },
+  };
+}
+
+/** The catalogue tools of a caller. */
+export const catalogueFor = (ops: readonly BoundOp[], caller: Caller): CatalogueTool[] =>
+  CATALOGUE.filter(tool => !tool.effects || ops.some(op => allowed(op, caller) && tool.effects?.includes(op.effect)));
+
+/** An operation among those of the caller. @throws CausewayError NOT_FOUND with the nearest name */
+function find(ops: readonly BoundOp[], name: unknown): BoundOp {
+  const op = ops.find(candidate => candidate.name === name);
+  if (op) return op;
+  const hint = `${didYouMean(
+    String(name),
+    ops.map(candidate => candidate.name),
+  )} search_tools finds them by words`;
+  throw new CausewayError('NOT_FOUND', `there is no operation "${String(name)}" for you`, { path: 'name', hint });
+}
+
+function search(ops: readonly BoundOp[], query: string): Record<string, unknown> {
+  const words = query
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  const scored = ops
+    .map(op => ({ op, score: words.reduce((sum, word) => sum + scoreOf(op, word), 0) }))
+    .filter(({ score }) => words.length === 0 || score > 0)
+    .sort((a, b) => b.score - a.score);
+  const shown = words.length === 0 ? scored : scored.slice(0, SEARCH_LIMIT);
+  return { total: scored.length, operations: shown.map(({ op }) => summaryOf(op, words.length > 0)) };
+}
+
+const scoreOf = (op: BoundOp, word: string): number =>
+  (op.name.includes(word) ? 4 : 0) +
+  (op.title.toLowerCase().includes(word) ? 2 : 0) +
+  (op.description.toLowerCase().includes(word) ? 1 : 0);
+
+const summaryOf = (op: BoundOp, withDescription: boolean) => ({
+  name: op.name,
+  title: op.title,
+  ...(withDescription && { description: op.description }),
+  effect: op.effect,
+  call_with: op.listed ? op.name : CALL_WITH[op.effect],
+});
+
+function describe(op: BoundOp): Record<string, unknown> {
+  const whole = wholeSchema(op.input);
+  const hint = 'Cut here, it is too long.';
+  const fits = JSON.stringify(whole).length <= DESCRIBE_CHARS;
+  const input = fits ? whole : inlineSchema(whole, { maxChars: DESCRIBE_CHARS, hint });
+  return {
+    ...summaryOf(op, true),
+    input_schema: { ...input, properties: { ...(input.properties as object), ...switches(op) } },
+    output_schema: inlineSchema(wholeSchema(op.output, 'output'), { maxChars: DESCRIBE_CHARS / 4, hint }),
+  };
+}
