@@ -2,12 +2,12 @@
 import type { Observable } from 'rxjs';
 import type { z } from 'zod';
 import type { Maker } from '../model/cause.ts';
+import type { Scope } from '../policy/roles.ts';
+
+export type { Scope } from '../policy/roles.ts';
 
 /** What an operation may do; views keep the four apart so that clients can permit them apart. */
 export type OpEffect = 'read' | 'write' | 'destructive' | 'admin';
-
-/** What a caller needs to be allowed. Roles are bundles of these (src/policy/roles.ts). */
-export type Scope = 'read' | 'rules:write' | 'devices:control' | 'house:write' | 'admin';
 
 /** Who calls, and through what. */
 export interface Caller {
