@@ -8,7 +8,7 @@ interface Parser {
 }
 
 /** What mqtt-packet has read, as far as we look at it. */
-export interface ParsedPacket {
+interface ParsedPacket {
   readonly subscriptions?: unknown[];
   readonly unsubscriptions?: unknown[];
 }

@@ -6,7 +6,7 @@ import type { Connection, Connections, Report } from './connection.ts';
 import type { Intake } from './intake.ts';
 import type { Limits } from './limits.ts';
 import type { Router } from './router.ts';
-import type { Sessions } from './sessions.ts';
+import { NOBODY, type Sessions } from './sessions.ts';
 import { matches } from './topics.ts';
 import type { Clock, Log, Principal, Qos } from './types.ts';
 
@@ -51,9 +51,9 @@ export function createHooks(options: {
 
   const holderOf = (id: string) => connections.withId(id)?.principal?.name ?? sessions.ownerOf(id);
 
-  const claim = (connection: Connection, principal: Principal): boolean => {
+  const claim = (connection: Connection, principal: Principal, owner: string): boolean => {
     const { client } = connection;
-    if (!client.clean && !sessions.claim(client.id, principal.name)) return false;
+    if (!client.clean && !sessions.claim(client.id, owner)) return false;
     connection.principal = principal;
     connection.isCatchingUp = !client.clean;
     connection.connectedAt = clock.now();
@@ -92,7 +92,7 @@ export function createHooks(options: {
         password: password?.toString(),
         holder: () => holderOf(client.id),
         admit: place.admit,
-        claim: principal => claim(connection, principal),
+        claim: principal => claim(connection, principal, username === undefined ? NOBODY : principal.name),
       });
       const refuse = (error: Partial<Refusal> & Error) => {
         if (error.kind) report(connection, error.kind, `a client was refused: ${error.message}`);

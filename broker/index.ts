@@ -1,6 +1,7 @@
 // The embedded MQTT 3.1.1 broker: aedes 1.2 behind a door, with its faults cured (README.md says which). A thing of its
 // own: it imports nothing of the gateway.
 import type net from 'node:net';
+import { Readable } from 'node:stream';
 import { Aedes } from 'aedes';
 import { type AedesClient, type AedesPacket, noop } from './aedes.ts';
 import { createAuthenticator } from './auth.ts';
@@ -20,23 +21,9 @@ import { createSettler } from './settled.ts';
 import { isTopic } from './topics.ts';
 import type { Broker, BrokerOptions } from './types.ts';
 
-export type { Limits } from './limits.ts';
-export { DEFAULT_LIMITS } from './limits.ts';
 export { openSqliteStore } from './sqlite-store.ts';
 export type { BrokerStore } from './store.ts';
-export type {
-  Broker,
-  BrokerOptions,
-  ClientInfo,
-  Counters,
-  InboundMessage,
-  ListenOptions,
-  Notice,
-  NoticeKind,
-  Peer,
-  Principal,
-  Qos,
-} from './types.ts';
+export type { Broker, BrokerOptions, InboundMessage, Notice, Principal } from './types.ts';
 
 /** Starts a broker that listens nowhere yet. Rejects when its store cannot be read. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -97,7 +84,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const aedes = await Aedes.createBroker({
     ...(hooks as object),
     mq: router,
-    persistence,
+    // It would publish the wills of brokers whose heartbeat is old: ours, after the machine has slept.
+    persistence: { ...persistence, streamWill: () => Readable.from([]) },
     concurrency: 0,
     connectTimeout: limits.connectTimeoutMs,
     drainTimeout: limits.drainTimeoutMs,
@@ -145,7 +133,9 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   return {
     publish,
     async listen(where) {
-      const listener = await listenTcp(where, limits, server.serve);
+      const listener = await listenTcp(where, limits, server.serve, error =>
+        log.error({ err: error }, 'mqtt: a connection could not be accepted'),
+      );
       listeners.push(listener);
       return { port: (listener.address() as net.AddressInfo).port };
     },

@@ -15,8 +15,16 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'];
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Listens on TCP, or TLS 1.2 and later. With `tls.ca` clients must show a certificate of that authority. */
-export async function listenTcp(options: ListenOptions, limits: Limits, serve: Serve): Promise<net.Server> {
+/**
+ * Listens on TCP, or TLS 1.2 and later. With `tls.ca` clients must show a certificate of that authority. `onError` hears
+ * of what goes wrong later, such as a process without a free file descriptor for the next connection.
+ */
+export async function listenTcp(
+  options: ListenOptions,
+  limits: Limits,
+  serve: Serve,
+  onError: (error: Error) => void,
+): Promise<net.Server> {
   const onSocket = (socket: net.Socket) => {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
@@ -39,6 +47,7 @@ export async function listenTcp(options: ListenOptions, limits: Limits, serve: S
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
       server.removeListener('error', reject);
+      server.on('error', onError);
       resolve();
     });
   });

@@ -14,7 +14,7 @@ interface ClientRef {
 }
 
 /** A last will: a message, and whose it is. */
-export type Will = AedesPacket & { clientId: string; brokerId: string };
+type Will = AedesPacket & { clientId: string; brokerId: string };
 
 /** What aedes 1.2 asks of `persistence`. */
 export interface Persistence {

@@ -3,7 +3,7 @@
 import type { AedesPacket } from './aedes.ts';
 
 /** The release that is owed after a PUBREC, in the place of its message. */
-export interface Release {
+interface Release {
   cmd: 'pubrel';
   messageId: number;
 }

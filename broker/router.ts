@@ -16,7 +16,7 @@ export interface Subscriber {
 }
 
 /** On whose behalf aedes subscribes, and at which QoS. */
-export interface Subscribing {
+interface Subscribing {
   /** Undefined for aedes' own listeners. */
   readonly subscriber: Subscriber | undefined;
   readonly qos: Qos;
@@ -39,7 +39,7 @@ interface Route {
 }
 
 /** A QoS 0 message; `frame` where it exists already, not retained. */
-export interface PlainMessage {
+interface PlainMessage {
   readonly topic: string;
   readonly payload: Buffer | string;
   readonly retain: boolean;

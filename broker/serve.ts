@@ -88,7 +88,8 @@ export function createServer(options: {
       maxFilters: limits.subscriptions,
       bucket: bucketFor(address),
       taken: message => intake.take(connection, message),
-      tooLarge: bytes => end('packet-too-large', `its packet has ${bytes} bytes`),
+      tooLarge: bytes =>
+        end('packet-too-large', bytes < 0 ? 'its packet says no length' : `its packet has ${bytes} bytes`),
       tooMany: filters => end('subscriptions-full', `${filters} filters in one packet`),
       tooFast: () => report(connection, 'rate', 'a client sends too fast and is read more slowly'),
       failed: error => end('fault', `its packet could not be handled (${error})`),

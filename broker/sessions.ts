@@ -9,7 +9,7 @@ import type { Clock } from './types.ts';
 
 interface Session {
   readonly id: string;
-  owner: string;
+  readonly owner: string;
   /** Undefined while it is connected. */
   awaySince: number | undefined;
   readonly subscriptions: Map<string, StoredSubscription>;
@@ -20,10 +20,14 @@ interface Session {
 /** A session's subscription that matches a topic. */
 export type Match = StoredSubscription & { clientId: string };
 
+/** The owner of a session whose client gave no user name. Once a house has users, any of them may have its id. */
+export const NOBODY = '';
+
 /** All stored sessions. Calls for a session that does not exist create it where they add something. */
 export interface Sessions {
+  /** The user whose session it is; undefined when there is none, or it is nobody's. */
   ownerOf(id: string): string | undefined;
-  /** The session's client is back, or new. False: there are too many sessions. */
+  /** The session's client is back, or new; another owner gets an empty one. False: there are too many sessions. */
   claim(id: string, owner: string): boolean;
   /** The client is gone; a session without content goes with it. */
   left(id: string): void;
@@ -83,7 +87,7 @@ export function createSessions(options: {
     sessions.set(id, session);
     return session;
   };
-  const obtain = (id: string) => sessions.get(id) ?? create(id, '');
+  const obtain = (id: string) => sessions.get(id) ?? create(id, NOBODY);
 
   const unlink = (id: string, { topic, qos }: StoredSubscription) => {
     const matches = qos > 0 ? tree.get(topic) : undefined;
@@ -112,12 +116,12 @@ export function createSessions(options: {
     subscriptions.size + queue.entries.length + incoming.size === 0;
 
   return {
-    ownerOf: id => sessions.get(id)?.owner,
+    ownerOf: id => sessions.get(id)?.owner || undefined,
     claim(id, owner) {
+      if (sessions.has(id) && sessions.get(id)?.owner !== owner) remove(id);
       if (!sessions.has(id) && sessions.size >= limits.sessions) removeExpired();
       const session = sessions.get(id) ?? (sessions.size < limits.sessions ? create(id, owner) : undefined);
       if (!session) return false;
-      session.owner = owner;
       session.awaySince = undefined;
       session.queue.markResent();
       return true;

@@ -26,7 +26,6 @@ export function createSettler(report: (error: unknown) => void): Settler {
 
   function make<T>(value: T, error: Error | undefined): Settled<T> {
     const settled = {
-      // biome-ignore lint/suspicious/noThenProperty: being awaited is what it is for.
       then(onValue?: ((value: T) => unknown) | null, onError?: ((reason: unknown) => unknown) | null): unknown {
         try {
           if (error) return onError ? follow(onError(error)) : settled;

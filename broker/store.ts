@@ -57,7 +57,7 @@ export interface StoreChanges {
 }
 
 /** Everything a store holds, queued messages by rising `seq`. */
-export interface StoredState {
+interface StoredState {
   readonly retained: readonly RetainedRow[];
   readonly sessions: readonly SessionRow[];
   readonly queued: readonly QueuedRow[];

@@ -100,7 +100,7 @@ export interface BrokerOptions {
 }
 
 /** A client that is connected now. */
-export interface ClientInfo {
+interface ClientInfo {
   readonly id: string;
   readonly username: string;
   readonly address: string;
@@ -113,7 +113,7 @@ export interface ClientInfo {
 }
 
 /** Running totals and present sizes. */
-export interface Counters {
+interface Counters {
   readonly clients: number;
   readonly sockets: number;
   /** Publishes taken from clients, and deliveries to them. */

@@ -1,5 +1,5 @@
 // The bus on the embedded broker: the only file of the gateway that knows `broker/`.
-import { type Broker, type BrokerOptions, type BrokerStore, openSqliteStore, type Principal, startBroker } from '../../broker/index.ts';
+import { type Broker, type BrokerOptions, type BrokerStore, openSqliteStore, startBroker } from '../../broker/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { topicMatches } from '../lib/topic.ts';
@@ -25,8 +25,12 @@ export interface EmbeddedBus extends Bus {
   readonly broker: Broker;
 }
 
-/** The client id under which a gateway's own messages would be seen. */
-export type { Principal };
+/** What of the broker's types the rest of the gateway may know. */
+export type { Broker, BrokerOptions } from '../../broker/index.ts';
+/** Running totals of the broker. */
+export type Counters = ReturnType<Broker['counters']>;
+/** Limits of the broker, those that are set. */
+export type Limits = NonNullable<BrokerOptions['limits']>;
 
 /** Starts the broker; it listens once `broker.listen` is called. */
 export async function embeddedBus(parts: EmbeddedParts): Promise<EmbeddedBus> {

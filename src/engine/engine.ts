@@ -6,36 +6,36 @@ import { type Clock, iso } from '../lib/clock.ts';
 import { type IdSource, idSource } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { topicMatches } from '../lib/topic.ts';
-import { type Cause, rootCause } from '../model/cause.ts';
+import type { Cause } from '../model/cause.ts';
 import type { Backend, BackendSink, CommandResult } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import type { Json } from '../model/value.ts';
 import type { Devices } from '../state/devices.ts';
-import type { House, HouseValue } from '../state/house.ts';
-import type { Reading, Values } from '../state/values.ts';
+import type { House } from '../state/house.ts';
+import type { Values } from '../state/values.ts';
 import type { Store } from '../store/store.ts';
 import { TurnTransaction } from '../store/transaction.ts';
-import type {
-  Authority,
-  Core,
-  EngineSettings,
-  EngineSinks,
-  FireRequest,
-  LiveRule,
-  NewEvent,
-  ResumeRequest,
-  RuleRuntime,
-} from './core.ts';
+import { commandEvent, ResultWaiters } from './commands.ts';
+import type { Core, EngineSettings, EngineSinks, FireRequest, LiveRule, NewEvent, ResumeRequest } from './core.ts';
 import { Expressions } from './evaluate.ts';
 import { Roots } from './guard.ts';
-import { applyMessage, CauseRecords, type InputCounters, type InputParts, setBackend, sinkFor } from './inputs.ts';
+import {
+  applyMessage,
+  applyWebhook,
+  CauseRecords,
+  type InputCounters,
+  type InputParts,
+  sinkFor,
+  type WebhookRequest,
+} from './inputs.ts';
 import { Judge } from './judge.ts';
-import type { Answer, OutgoingEffect } from './kind.ts';
-import { restoreRuns } from './restore.ts';
-import { RuleTable } from './rule-table.ts';
+import type { Answer } from './kind.ts';
+import { cancelNamed, controlRule, demandRun, type OperationParts, personAnswered, setPanic } from './operations.ts';
+import { RuleTable, topicsOf } from './rule-table.ts';
 import type { Rule } from './rules/schema.ts';
 import { Runs } from './run/runs.ts';
 import { keys, Signals } from './signals.ts';
+import { firstMoment, lookAgain, restore, type StartParts, type StoredRule } from './start-up.ts';
 import { Timeline } from './timeline.ts';
 import { Turns } from './turns.ts';
 import type { Surroundings } from './view.ts';
@@ -61,15 +61,10 @@ export interface EngineParts {
   readonly onDiscarded?: InputParts['onDiscarded'];
 }
 
-/** A rule to start with. */
-export interface StoredRule {
-  readonly rule: Rule;
-  readonly revision: number;
-  readonly authority: Authority;
-}
+export type { StoredRule } from './start-up.ts';
 
 /** The engine. `start` once, `stop` once. */
-export class Engine {
+export class Engine implements OperationParts {
   readonly core: Core;
   readonly runs: Runs;
   readonly rules: RuleTable;
@@ -90,15 +85,17 @@ export class Engine {
   private readonly tx = new TurnTransaction();
   private readonly inputs: InputParts;
   private readonly deferred: (() => void)[] = [];
+  private readonly waiters: ResultWaiters;
   private seq = 0;
   private state: 'stopped' | 'starting' | 'ready' = 'stopped';
   private clockCheck: (() => void) | undefined;
   private readyTimeout: (() => void) | undefined;
-  private restoredOutbox = new Map<string, Json>();
+  private restoredOutbox: ReadonlyMap<string, Json> = new Map();
 
   constructor(parts: EngineParts, loaded: { skew: number }) {
     this.parts = parts;
     const { clock, log } = parts;
+    this.waiters = new ResultWaiters(clock);
     const ids: IdSource = idSource(clock, parts.random);
     const boot = ids();
     const timeline = new Timeline(clock, loaded.skew, () => this.turns.schedule());
@@ -125,19 +122,7 @@ export class Engine {
       budget: parts.deviceBudget,
       onPassed: command => {
         this.causes.keep(command.id, command.cause);
-        raised.push(() =>
-          this.core.raise(keys.command(command.device), {
-            kind: 'system',
-            backend: command.device.slice(0, command.device.indexOf(':')),
-            device: command.device,
-            attribute: command.command,
-            value: { ...command.args, $command: command.id } as Json,
-            previous: null,
-            quality: 'good',
-            change: 'reported',
-            cause: command.cause,
-          }),
-        );
+        raised.push(() => this.core.raise(keys.command(command.device), commandEvent(command)));
       },
       onResult: (result, device) => this.push('result', undefined, () => this.onResult(result, device)),
     });
@@ -173,10 +158,13 @@ export class Engine {
       modeOwner: () => parts.modeOwner?.()?.backend,
     };
     this.runs = new Runs(this.core, {
-      startRule: (rule, args, by, wait) =>
-        this.callRule(rule, args, by.out, wait ? `${by.id}:${this.core.ids()}` : undefined),
-      controlRule: (rule, what) => this.controlRule(rule, what),
-      cancelNamed: (run, name) => this.cancelNamed(run.rule, run.id, name),
+      startRule: (rule, args, by, wait) => {
+        const caller = wait ? `${by.id}:${ids()}` : undefined;
+        const said = demandRun(this, 'call_rule', { rule, args, cause: by.out, ...(caller && { caller }) });
+        return 'id' in said && caller ? { id: caller } : said;
+      },
+      controlRule: (rule, what) => controlRule(this, rule, what),
+      cancelNamed: (run, name) => cancelNamed(this, run.rule, run.id, name),
       modeOwner: () => parts.modeOwner?.(),
     });
     this.rules = new RuleTable(this.core, this.runs, this.reschedule$);
@@ -207,47 +195,18 @@ export class Engine {
 
   /** Restores what the store held and begins to take inputs. Backends are started by the caller, into `sink(id)`. */
   async start(stored: readonly StoredRule[]): Promise<void> {
-    const { tables } = await this.parts.store.load();
-    const { core } = this;
+    const { backends, clock, settings, store } = this.parts;
     this.state = 'starting';
-    for (const [id, device] of tables.devices) core.devices.put({ ...(device as object), id } as never);
-    for (const [key, reading] of tables.state) {
-      const [device = '', attribute = ''] = key.split('\n');
-      // Restored values decide nothing until their backend has told them anew.
-      core.values.set(device, attribute, { ...(reading as unknown as Reading), epoch: 0 });
-    }
-    for (const [name, scene] of tables.scenes) core.scenes.set(name, scene as never);
-    const own = new Map<string, Map<string, Json>>();
-    for (const [key, entry] of tables.variables) {
-      const slash = key.indexOf('/');
-      if (slash < 0) core.house.variables.set(key, entry as unknown as HouseValue);
-      else own.set(key.slice(0, slash), (own.get(key.slice(0, slash)) ?? new Map()).set(key.slice(slash + 1), entry));
-    }
-    const mode = tables.modes.get('mode');
-    if (mode !== undefined) core.house.mode = mode as unknown as HouseValue;
-    core.gate.panic = tables.meta.get('panic') === true;
-    for (const id of this.parts.backends.keys())
-      setBackend(core, id, { state: 'offline', ready: false, reason: 'starting' });
-    this.rules.loadMemories(tables.memory);
-    for (const { rule, revision, authority } of stored) {
-      const runtime = tables.rules.get(rule.id) as unknown as RuleRuntime | undefined;
-      try {
-        this.rules.put(rule, revision, authority, runtime, own.get(rule.id));
-      } catch (error) {
-        core.log.error({ rule: rule.id, error: String(error) }, 'a rule could not be started and stands still');
-      }
-    }
-    this.rules.dropOrphans();
-    await restoreRuns(core, this.runs, this.parts.store, tables.runs);
-    this.restoredOutbox = tables.outbox;
-    if (this.parts.settings.readyTimeoutMs > 0) {
-      this.readyTimeout = this.parts.clock.after(this.parts.settings.readyTimeoutMs, () =>
-        this.push('system', undefined, () => this.becomeReady()),
-      );
-    }
+    this.restoredOutbox = await restore(this.startParts(), store, backends.keys(), stored);
+    const ready = () => this.push('system', undefined, () => this.becomeReady());
+    if (settings.readyTimeoutMs > 0) this.readyTimeout = clock.after(settings.readyTimeoutMs, ready);
     this.checkClock();
-    if (this.parts.backends.size === 0) this.push('system', undefined, () => this.becomeReady());
+    if (backends.size === 0) ready();
     this.turns.schedule();
+  }
+
+  private startParts(): StartParts {
+    return { core: this.core, runs: this.runs, rules: this.rules, settle: () => this.settle() };
   }
 
   private checkClock(): void {
@@ -274,73 +233,20 @@ export class Engine {
       () => {
         const all = [...this.parts.backends.keys()].every(id => this.core.devices.backend(id)?.ready);
         if (this.state === 'starting' && all) this.becomeReady();
-        else if (this.state === 'ready') this.lookAgain();
+        else if (this.state === 'ready') lookAgain(this.core, this.runs);
       },
     );
   }
 
-  /** Overdue timers by due time, then on_startup, then `startup`, then what came meanwhile (FORMATS §3). */
   private becomeReady(): void {
     if (this.state !== 'starting') return;
-    const { core } = this;
     this.state = 'ready';
     this.readyTimeout?.();
-    core.gate.restore(this.restoredOutbox);
-    this.restoreEffects();
+    firstMoment(this.startParts(), this.restoredOutbox, (id, answer) => this.onAnswer(id, answer));
     this.restoredOutbox = new Map();
-    this.lookAgain();
-    this.settle();
-    for (let call = core.timeline.takeDue(); call; call = core.timeline.takeDue()) {
-      call();
-      this.settle();
-    }
-    for (const live of core.rules.values()) {
-      for (const trigger of live.triggers) {
-        if (trigger.config.on_startup === 'evaluate') trigger.pipeline.evaluate();
-        if (trigger.config.on_startup === 'compare') trigger.pipeline.compare();
-      }
-    }
-    this.settle();
-    core.raise(keys.startup, {
-      kind: 'system',
-      backend: 'house',
-      device: 'house:house',
-      attribute: 'startup',
-      value: core.boot,
-      previous: null,
-      quality: 'good',
-      change: 'reported',
-      cause: rootCause('', { kind: 'startup' }, 'system'),
-    });
-    this.runs.drainQueues();
-    this.settle();
     for (const run of this.deferred.splice(0)) {
       run();
       this.settle();
-    }
-  }
-
-  /** Holds, waits and `while` after a snapshot. */
-  private lookAgain(): void {
-    for (const live of this.core.rules.values()) for (const trigger of live.triggers) trigger.pipeline.look();
-    this.runs.recheck();
-  }
-
-  private restoreEffects(): void {
-    for (const [id, row] of this.restoredOutbox) {
-      const { kind, effect, cause, once } = row as unknown as {
-        kind: string;
-        effect: OutgoingEffect;
-        cause: Cause;
-        once: boolean;
-      };
-      if (kind !== 'effect') continue;
-      if (!once) this.tx.afterCommit(() => this.parts.sinks.onEffect(id, effect, cause));
-      else
-        this.onAnswer(id, {
-          outcome: 'in_doubt',
-          error: { code: 'BACKEND_TIMEOUT', message: 'the gateway stopped while it was on its way' },
-        });
     }
   }
 
@@ -394,6 +300,11 @@ export class Engine {
     return this.turns.idle();
   }
 
+  /** The outside topics that a rule looks at: those of its triggers, conditions and waits. */
+  topicsOf(rule: Rule): string[] {
+    return topicsOf(rule);
+  }
+
   /** True when a message on the topic would change or start anything. */
   wantsTopic(topic: string): boolean {
     if (this.core.signals.wantsTopic(topic)) return true;
@@ -413,22 +324,9 @@ export class Engine {
   }
 
   /** A request at /hooks/<id>. False when no rule listens. */
-  webhook(id: string, request: { method: string; body: Json; query: Json; causeId?: string; client: string }): boolean {
+  webhook(id: string, request: WebhookRequest): boolean {
     if (!this.core.signals.has(keys.webhook(id))) return false;
-    this.push('webhook', undefined, () => {
-      const fresh = this.core.ids();
-      this.core.raise(keys.webhook(id), {
-        kind: 'input',
-        backend: 'webhook',
-        device: id,
-        attribute: request.method,
-        value: { body: request.body, query: request.query },
-        previous: null,
-        quality: 'good',
-        change: 'reported',
-        cause: this.causes.follow(request.causeId, fresh, 'user', { kind: 'webhook', ref: request.client }),
-      });
-    });
+    this.push('webhook', undefined, () => applyWebhook(this.core, this.inputs, id, request));
     return true;
   }
 
@@ -437,14 +335,40 @@ export class Engine {
     this.push('result', undefined, () => this.onAnswer(id, answer));
   }
 
+  /**
+   * Somebody answered a notification: who waits for it goes on, and `house:notify` tells it as an event.
+   * @param tag the notification's; the newest one of it that waits is meant (without: the newest of all)
+   */
+  personAnswered(tag: string | undefined, value: Json, client: string): void {
+    this.push('answer', undefined, () => personAnswered(this, tag, value, client));
+  }
+
   private onAnswer(id: string, answer: Answer): void {
     this.tx.put('outbox', id, undefined);
     this.runs.answer(id, answer);
   }
 
+  /** The end of a sent command; undefined when it did not come in time. */
+  resultOf(id: string, timeoutMs: number, signal: AbortSignal): Promise<CommandResult | undefined> {
+    return this.waiters.wait(id, timeoutMs, signal);
+  }
+
+  /** The device and command that set the mode where a backend owns it. */
+  modeOwner(): { device: string; command: string } | undefined {
+    return this.parts.modeOwner?.();
+  }
+
+  /** Stops all that rules do, or lets them again. To be called inside a turn. */
+  setPanic(isOn: boolean): void {
+    setPanic(this, isOn);
+  }
+
   private onResult(result: CommandResult, device: string): void {
     this.tx.put('outbox', result.id, undefined);
-    this.tx.afterCommit(() => this.parts.sinks.onResult(result, device));
+    this.tx.afterCommit(() => {
+      this.waiters.ended(result);
+      this.parts.sinks.onResult(result, device);
+    });
     this.runs.answer(result.id, {
       outcome: result.outcome,
       ms: result.ms,
@@ -454,8 +378,9 @@ export class Engine {
 
   /** The configuration of the house, the zone or the place has changed. */
   reconfigured(): void {
+    this.rules.attachAll();
     this.reschedule$.next({ stepMs: 0 });
-    this.lookAgain();
+    lookAgain(this.core, this.runs);
   }
 
   /** Compares the wall clock with elapsed time; a step makes schedules be reckoned anew. */
@@ -465,47 +390,6 @@ export class Engine {
     this.core.log.warn({ stepMs: Math.round(step) }, 'the wall clock was stepped');
     this.tx.put('meta', 'skew', this.core.timeline.offset);
     this.reschedule$.next({ stepMs: step });
-  }
-
-  private callRule(
-    id: string,
-    args: Record<string, Json>,
-    cause: Cause,
-    caller: string | undefined,
-  ): { id?: string; refused?: string } {
-    const live = this.rules.require(id);
-    const { run, refused } = this.judge.demand({
-      live,
-      trigger: { id: 'call_rule', type: 'call_rule', at: this.core.iso(this.core.timeline.now()), args },
-      cause,
-      args,
-      ...(caller !== undefined && { caller }),
-    });
-    if (refused) return { refused };
-    return { id: caller ?? run?.id ?? '' };
-  }
-
-  private controlRule(id: string, what: 'enable' | 'disable' | 'resume' | 'cancel_runs'): void {
-    const live = this.rules.require(id);
-    if (what === 'resume') this.rules.resume(id);
-    else if (what === 'cancel_runs')
-      for (const run of [...live.runs.keys()]) this.runs.stop(run, 'cancelled', 'cancelled by a rule');
-    else this.rules.override(id, what === 'enable');
-  }
-
-  private cancelNamed(rule: string, self: string, name: string | undefined): number {
-    const live = this.core.rules.get(rule);
-    if (!live) return 0;
-    const targets =
-      name === undefined
-        ? [...live.runs.values()].filter(run => run.id !== self).map(run => run.id)
-        : this.runs
-            .named(live, name)
-            .map(({ run }) => run.id)
-            .filter(id => id !== self);
-    for (const id of new Set(targets))
-      this.runs.stop(id, 'cancelled', name === undefined ? 'cancelled by its rule' : `cancelled by name (${name})`);
-    return new Set(targets).size;
   }
 
   get isReady(): boolean {

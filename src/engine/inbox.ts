@@ -1,10 +1,13 @@
 // The engine's one queue of inputs, bounded per source. In a flood a newer report of an attribute takes the place of the
 // older one; button events, commands and operations are never dropped.
 
+import type { Arrival } from './timeline.ts';
+
 /** One input, to be handled inside a turn. */
 export type Input = () => void;
 
 interface Entry {
+  readonly arrival: Arrival;
   run: Input | undefined;
   readonly source: string;
   readonly key: string | undefined;
@@ -29,7 +32,7 @@ export class Inbox {
   }
 
   /** @param key names what the input is the latest of (`device attribute`); absent for what may never be dropped */
-  push(source: string, key: string | undefined, run: Input): void {
+  push(source: string, key: string | undefined, arrival: Arrival, run: Input): void {
     const waiting = this.waiting.get(source) ?? 0;
     if (key !== undefined && waiting >= COALESCE_ABOVE) {
       const older = this.latest.get(key);
@@ -41,10 +44,15 @@ export class Inbox {
         return;
       }
     }
-    const entry: Entry = { run, source, key };
+    const entry: Entry = { arrival, run, source, key };
     this.entries.push(entry);
     this.waiting.set(source, waiting + 1);
     if (key !== undefined && waiting >= COALESCE_ABOVE / 2) this.latest.set(key, entry);
+  }
+
+  /** When the next one arrived. */
+  next(): Arrival | undefined {
+    return this.entries[this.head]?.arrival;
   }
 
   take(): Input | undefined {

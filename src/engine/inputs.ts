@@ -134,7 +134,8 @@ function value(
   const declared = device.attributes[attribute];
   const expected = core.gate.expectations.match(device.id, attribute, report.value as Json, now);
   const by: Maker = report.by ?? 'device';
-  const cause = expected ?? rootCause('', { kind: by === 'user' ? 'user' : 'device', ref: device.id }, by);
+  const cause =
+    report.cause ?? expected ?? rootCause('', { kind: by === 'user' ? 'user' : 'device', ref: device.id }, by);
   const applied = core.values.apply(device.id, attribute, report, declared, {
     now,
     seq: 0,
@@ -269,7 +270,9 @@ export function applyMessage(
       ref: message.client,
     });
   const previous = core.house.topics.get(message.topic)?.value ?? null;
-  core.house.setTopic(message.topic, { value: payload, lastChanged: now });
+  const known = { value: payload, lastChanged: now };
+  core.house.setTopic(message.topic, known);
+  core.tx.putLazily('retained', message.topic, known);
   core.raiseTopic(message.topic, {
     id,
     kind: 'input',
@@ -281,6 +284,32 @@ export function applyMessage(
     quality: 'good',
     change: message.retained ? 'resync' : 'reported',
     cause,
+  });
+}
+
+/** A request at /hooks/<id>. */
+export interface WebhookRequest {
+  readonly method: string;
+  readonly body: Json;
+  readonly query: Json;
+  /** Of an event, command or publish of ours that led to it, as the caller says. */
+  readonly causeId?: string;
+  readonly client: string;
+}
+
+/** Tells a request to the rules that listen. */
+export function applyWebhook(core: Core, parts: InputParts, id: string, request: WebhookRequest): void {
+  const { method, body, query, causeId, client } = request;
+  core.raise(keys.webhook(id), {
+    kind: 'input',
+    backend: 'webhook',
+    device: id,
+    attribute: method,
+    value: { body, query },
+    previous: null,
+    quality: 'good',
+    change: 'reported',
+    cause: parts.causes.follow(causeId, core.ids(), 'user', { kind: 'webhook', ref: client }),
   });
 }
 

@@ -13,6 +13,12 @@ import { attach, declareOwn, forget, letGoTrace, liveRule, type Memories, replac
 import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
 
+/** The outside topics that a rule looks at. */
+export const topicsOf = (rule: Rule): string[] =>
+  referencesOf(rule)
+    .topics.filter(topic => topic.part !== 'publish')
+    .map(topic => topic.topic);
+
 /** A fresh runtime side. */
 export const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
 
@@ -23,8 +29,10 @@ export class RuleTable {
   private readonly reschedule$: Subject<{ stepMs: number }>;
   private readonly memories = new Map<string, Memories>();
   private readonly resumeTimers = new Map<string, { cancel(): void }>();
-  /** Rule → topic filters that its conditions read, whose last payloads are to be kept. */
+  /** Rule → topic filters that it looks at, whose last payloads are to be kept. */
   readonly topics = new Map<string, string[]>();
+  /** Rule → all topic filters of the outside that it looks at. */
+  private readonly listened = new Map<string, string[]>();
 
   constructor(core: Core, runs: Runs, reschedule$: Subject<{ stepMs: number }>) {
     this.core = core;
@@ -52,6 +60,11 @@ export class RuleTable {
       if (!names) mine.set(slot, (names = new Map()));
       names.set(name.join('/'), value);
     }
+  }
+
+  /** All topic filters of the outside that rules look at. */
+  listenedTopics(): string[] {
+    return [...new Set([...this.listened.values()].flat())];
   }
 
   /** Memories of rules that are no more. */
@@ -92,9 +105,12 @@ export class RuleTable {
       core.rules.set(rule.id, live);
     }
     declareOwn(core, live);
-    const topics = referencesOf(rule)
-      .topics.filter(topic => topic.part === 'condition')
-      .map(topic => topic.topic);
+    const listened = referencesOf(rule).topics.filter(topic => topic.part !== 'publish');
+    this.listened.set(
+      rule.id,
+      listened.map(topic => topic.topic),
+    );
+    const topics = listened.filter(topic => topic.part === 'condition').map(topic => topic.topic);
     if (topics.length > 0) this.topics.set(rule.id, topics);
     else this.topics.delete(rule.id);
     if (isEnabled(live)) this.attach(live);
@@ -106,6 +122,15 @@ export class RuleTable {
 
   private attach(live: LiveRule): void {
     attach(this.core, live, { memories: this.memoriesOf(live.id), reschedule$: this.reschedule$, letGo: this.letGo });
+  }
+
+  /** Attaches all triggers anew: names, rooms or the zone have changed. What they remember stays. */
+  attachAll(): void {
+    for (const live of this.core.rules.values()) {
+      if (!isEnabled(live)) continue;
+      live.detach();
+      this.attach(live);
+    }
   }
 
   private readonly letGo = (
@@ -134,6 +159,7 @@ export class RuleTable {
     core.rules.delete(id);
     this.memories.delete(id);
     this.topics.delete(id);
+    this.listened.delete(id);
     this.resumeTimers.get(id)?.cancel();
     for (const name of live.own.keys()) core.tx.put('variables', `${id}/${name}`, undefined);
     core.tx.put('rules', id, undefined);

@@ -13,6 +13,12 @@ export interface Timer {
 
 type Call = () => void;
 
+/** When an input arrived: engine time, and the order of the clock's timer that brought it. */
+export interface Arrival {
+  readonly at: number;
+  readonly order: number;
+}
+
 /** Engine time, and the engine's timers on it and on the wall. */
 export class Timeline {
   private readonly clock: Clock;
@@ -79,8 +85,8 @@ export class Timeline {
   }
 
   private push(heap: Heap<Call>, due: number, call: Call): Timer {
-    const entry: HeapEntry<Call> = heap.push(due, call, this.order++);
-    if (this.wake && this.dueOf() < this.wake.at) this.arm();
+    const entry: HeapEntry<Call> = heap.push(due, call, this.clock.instants?.order() ?? this.order++);
+    if (this.wake && (this.first() as { due: number }).due < this.wake.at) this.arm();
     return { cancel: () => heap.remove(entry) };
   }
 
@@ -88,46 +94,47 @@ export class Timeline {
     return this.onElapsed.size + this.onWall.size;
   }
 
-  /** Engine time of the earliest timer. */
-  private dueOf(): number {
+  /** The earliest timer, by due time in engine time, then by creation. */
+  private first(): { heap: Heap<Call>; due: number; order: number } | undefined {
     const elapsed = this.onElapsed.peek();
     const wall = this.onWall.peek();
-    return Math.min(
-      elapsed ? elapsed.due : Number.POSITIVE_INFINITY,
-      wall ? this.fromWall(wall.due) : Number.POSITIVE_INFINITY,
-    );
+    const a = elapsed && { heap: this.onElapsed, due: elapsed.due, order: elapsed.order };
+    const b = wall && { heap: this.onWall, due: this.fromWall(wall.due), order: wall.order };
+    if (!a || !b) return a ?? b;
+    return a.due < b.due || (a.due === b.due && a.order < b.order) ? a : b;
   }
 
-  /** Takes the earliest due timer, by due time, then creation. */
-  takeDue(): Call | undefined {
-    const elapsed = this.onElapsed.peek();
-    const wall = this.onWall.peek();
-    const a = elapsed && elapsed.due <= this.now() ? elapsed : undefined;
-    const b = wall && wall.due <= this.wall() ? wall : undefined;
-    if (a && b) {
-      const bDue = this.fromWall(b.due);
-      const first = a.due < bDue || (a.due === bDue && a.order < b.order);
-      return (first ? this.onElapsed : this.onWall).pop()?.value;
-    }
-    if (a) return this.onElapsed.pop()?.value;
-    return b ? this.onWall.pop()?.value : undefined;
+  private firstDue(input: Arrival | undefined): Heap<Call> | undefined {
+    const first = this.first();
+    if (!first || first.due > this.now()) return undefined;
+    if (this.clock.instants?.isPreceded(first.due - this.base, first.order)) return undefined;
+    const isAfter = input && (first.due > input.at || (first.due === input.at && first.order > input.order));
+    return isAfter ? undefined : first.heap;
+  }
+
+  /** Takes the earliest due timer, unless the next input came before it. */
+  takeDue(input?: Arrival): Call | undefined {
+    return this.firstDue(input)?.pop()?.value;
   }
 
   hasDue(): boolean {
-    const elapsed = this.onElapsed.peek();
-    const wall = this.onWall.peek();
-    return (elapsed !== undefined && elapsed.due <= this.now()) || (wall !== undefined && wall.due <= this.wall());
+    return this.firstDue(undefined) !== undefined;
+  }
+
+  /** When something arrives now, and after which timer of this instant. */
+  arrival(): Arrival {
+    return { at: this.now(), order: this.clock.instants?.running() ?? Number.POSITIVE_INFINITY };
   }
 
   /** Asks the clock to call `onDue` at the earliest timer. */
   arm(): void {
     this.disarm();
-    const at = this.dueOf();
-    if (at === Number.POSITIVE_INFINITY) {
-      this.wake = { at, cancel: () => {} };
+    const first = this.first();
+    if (!first) {
+      this.wake = { at: Number.POSITIVE_INFINITY, cancel: () => {} };
       return;
     }
-    this.wake = { at, cancel: this.clock.after(at - this.now(), this.onDue) };
+    this.wake = { at: first.due, cancel: this.clock.after(first.due - this.now(), this.onDue, first.order) };
   }
 
   disarm(): void {

@@ -47,7 +47,7 @@ export class Turns {
   /** Puts an input into the queue. @param key see `Inbox.push` */
   push(source: string, key: string | undefined, run: () => void): void {
     if (this.isStopped) return;
-    this.inbox.push(source, key, run);
+    this.inbox.push(source, key, this.parts.timeline().arrival(), run);
     this.schedule();
   }
 
@@ -98,7 +98,7 @@ export class Turns {
     }
     if (this.isStopped) return;
     this.flushLazily();
-    this.parts.timeline().arm();
+    if (this.parts.isReady()) this.parts.timeline().arm();
     for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 
@@ -107,7 +107,7 @@ export class Turns {
     const { clock } = this.parts;
     const began = clock.elapsed();
     for (let n = 0; n < TURN_INPUTS; n++) {
-      const due = this.parts.isReady() ? this.parts.timeline().takeDue() : undefined;
+      const due = this.parts.isReady() ? this.parts.timeline().takeDue(this.inbox.next()) : undefined;
       const work = due ?? this.inbox.take();
       if (!work) return;
       this.guarded(work, 'an input could not be handled');

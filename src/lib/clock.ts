@@ -10,8 +10,23 @@ export interface Clock {
   now(): number;
   /** Elapsed milliseconds since an arbitrary origin; only differences mean something. */
   elapsed(): number;
-  /** Runs `fn` once after `delayMs` of elapsed time, of any length (0 or less: as soon as possible). */
-  after(delayMs: number, fn: () => void): Cancel;
+  /**
+   * Runs `fn` once after `delayMs` of elapsed time, of any length (0 or less: as soon as possible).
+   * @param order of `instants`, for a timer that was made earlier
+   */
+  after(delayMs: number, fn: () => void, order?: number): Cancel;
+  /** Where it matters what comes first at one instant (virtual clocks): the order of creation over all timers. */
+  readonly instants?: Instants;
+}
+
+/** The order of timers that are due at one instant. */
+export interface Instants {
+  /** Of a timer that is made now. */
+  order(): number;
+  /** Of the timer that runs now; Infinity while none does. */
+  running(): number;
+  /** Whether another timer of the clock comes before one that is due then (elapsed ms) with that order. */
+  isPreceded(due: number, order: number): boolean;
 }
 
 // setTimeout keeps its delay in a signed 32-bit integer and fires at once beyond it (nodejs/node#3512). One hour per

@@ -1,5 +1,5 @@
 // A clock whose hands are moved by its owner: simulation, backtests and tests run the production code on it.
-import type { Cancel, Clock } from './clock.ts';
+import type { Cancel, Clock, Instants } from './clock.ts';
 import { Heap } from './heap.ts';
 
 /** Elapsed time moves only by `runNext` and `advanceTo`; the wall is elapsed time plus an offset that `step` changes. */
@@ -7,6 +7,16 @@ export class VirtualClock implements Clock {
   private readonly pending = new Heap<() => void>();
   private time = 0;
   private offset: number;
+  private orders = 0;
+  private running = Number.POSITIVE_INFINITY;
+  readonly instants: Instants = {
+    order: () => this.orders++,
+    running: () => this.running,
+    isPreceded: (due, order) => {
+      const first = this.pending.peek();
+      return first !== undefined && (first.due < due || (first.due === due && first.order < order));
+    },
+  };
 
   /** @param start wall time at elapsed time 0, epoch ms */
   constructor(start: number) {
@@ -21,8 +31,8 @@ export class VirtualClock implements Clock {
     return this.time;
   }
 
-  after(delayMs: number, fn: () => void): Cancel {
-    const entry = this.pending.push(this.time + Math.max(0, delayMs), fn);
+  after(delayMs: number, fn: () => void, order = this.orders++): Cancel {
+    const entry = this.pending.push(this.time + Math.max(0, delayMs), fn, order);
     return () => this.pending.remove(entry);
   }
 
@@ -42,7 +52,12 @@ export class VirtualClock implements Clock {
     if (!next || next.due > limit) return false;
     this.pending.pop();
     this.time = Math.max(this.time, next.due);
-    next.value();
+    this.running = next.order;
+    try {
+      next.value();
+    } finally {
+      this.running = Number.POSITIVE_INFINITY;
+    }
     return true;
   }
 

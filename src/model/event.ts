@@ -25,6 +25,8 @@ export interface Event {
   /** `changed`: it differs from the last good value; `reported`: it does not; `resync`: told before the backend was ready. */
   readonly change: 'changed' | 'reported' | 'resync';
   readonly cause: Cause;
+  /** Of the notification that was answered, on `house:notify`. */
+  readonly tag?: string;
 }
 
 /** What a backend tells its sink. */
@@ -43,6 +45,8 @@ export type Report =
       readonly quality?: Quality;
       /** Who did it, where the system tells; `device` otherwise. */
       readonly by?: 'device' | 'user';
+      /** Of a derived value (a group, a person): the cause of what it derives from. */
+      readonly cause?: Cause;
     }
   | {
       /** A momentary event (a button press). */

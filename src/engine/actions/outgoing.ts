@@ -32,13 +32,14 @@ export const notify = defineAction({
   describe: config => `notify ${config.to ?? 'the house'}: ${config.message}`,
   start(config, context): Progress {
     try {
+      const tag = config.tag === undefined ? undefined : context.text(config.tag);
       const { id, outcome } = context.effect({
         type: 'notify',
         message: context.text(config.message),
         ...(config.title !== undefined && { title: context.text(config.title) }),
         ...(config.to !== undefined && { to: config.to }),
         ...(config.priority !== undefined && { priority: config.priority }),
-        ...(config.tag !== undefined && { tag: context.text(config.tag) }),
+        ...(tag !== undefined && { tag }),
         ...(config.ask && { ask: { answers: config.ask.answers } }),
       });
       if (outcome === 'shadow') return { do: 'done', outcome, bind: { answer: null } };
@@ -47,7 +48,7 @@ export const notify = defineAction({
       const timeout = config.ask?.timeout === undefined ? ASK_TIMEOUT_MS : durationMs(config.ask.timeout);
       return {
         do: 'wait',
-        state: { asking: true, id },
+        state: { asking: true, id, ...(tag !== undefined && { tag }) },
         due: context.view.now() + timeout,
         answers: [id, `${id}:answer`],
       };

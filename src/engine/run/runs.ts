@@ -131,6 +131,16 @@ export class Runs {
     return true;
   }
 
+  /** The answer id of the newest step that waits for a person; of a tag, or an effect's id, where one is given. */
+  asking(tag: string | undefined): string | undefined {
+    const waiting = this.all().flatMap(run => run.threads.filter(thread => thread.wait));
+    const states = waiting.map(thread => stateOf(thread) as { asking?: boolean; id?: string; tag?: string } | null);
+    const asked = states.filter(state => state?.asking === true);
+    const meant = asked.filter(state => tag === undefined || state?.tag === tag || state?.id === tag);
+    const ids = meant.map(state => state?.id ?? '').sort();
+    return ids.length === 0 ? undefined : `${ids.at(-1)}:answer`;
+  }
+
   /** Ends a run from outside, with `finally`. */
   stop(id: string, outcome: RunOutcome, reason: string): void {
     const entry = this.byId.get(id);

@@ -4,8 +4,9 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 
-const RUN_MS = 3_500;
-const DRAIN_MS = 1_500;
+const MESSAGES = 30_000;
+const PER_TURN = 200;
+const DRAIN_MS = 2_500;
 const payload = 'x'.repeat(2_000);
 
 async function subscriber(port: number, clientId: string): Promise<net.Socket> {
@@ -24,11 +25,11 @@ async function publishFor(port: number, publish: (topic: string) => void): Promi
   const sleeper = await subscriber(port, 'laptop');
   sleeper.pause();
   let published = 0;
-  for (const end = performance.now() + RUN_MS; performance.now() < end; ) {
-    for (let i = 0; i < 40; i++) publish(`ev/${published++ % 50}`);
+  while (published < MESSAGES) {
+    for (let i = 0; i < PER_TURN; i++) publish(`ev/${published++ % 50}`);
     await pause(3);
   }
-  await pause(300);
+  await pause(DRAIN_MS);
   return published;
 }
 

@@ -75,6 +75,36 @@ describe('logging in', () => {
     expect(kinds()).toContain('id-taken');
   });
 
+  it('keeps a session its user’s when he takes it over from himself', async () => {
+    const { port, broker } = await ours({ authenticate });
+    const first = await client(port, { clientId: 'phone', clean: false, ...as('alice') });
+    const second = await client(port, { clientId: 'phone', clean: false, ...as('alice') });
+    await until(() => !first.connected && broker.counters().sockets === 1);
+    await second.subscribeAsync('causeway/#', { qos: 1 });
+    await second.endAsync();
+    await until(() => broker.clients().length === 0);
+    await expect(client(port, { clientId: 'phone', clean: false, ...as('bob') })).rejects.toThrow();
+  });
+
+  it('lets a user have the id of a session that was nobody’s, but not what is in it', async () => {
+    const { port, broker } = await ours({
+      authenticate: (...all) => (all[1] === undefined ? everything : authenticate(...all)),
+    });
+    const before = await client(port, { clientId: 'zigbee', clean: false });
+    await before.subscribeAsync('#', { qos: 1 });
+    await before.endAsync();
+    broker.publish('secret', 'x', { qos: 1 });
+    expect(broker.counters().queued).toBe(1);
+    const after = await loggedIn(port, 'zigbee', { clean: false, username: 'bob', password: Buffer.from('right') });
+    expect(after.packets[0]).toMatchObject({ sessionPresent: false });
+    expect(broker.counters()).toMatchObject({ queued: 0, sessions: 1 });
+    after.send(subscribe('#', 1));
+    await after.next('suback');
+    after.socket.destroy();
+    await until(() => broker.clients().length === 0);
+    await expect(client(port, { clientId: 'zigbee' })).rejects.toThrow();
+  });
+
   it('refuses the id to the later of two users who come in one moment', async () => {
     const { port, broker } = await ours({ authenticate: async (...all) => authenticate(...all) });
     const clients = await Promise.all([raw(port), raw(port)]);

@@ -24,7 +24,7 @@ it('is there', async () => {
   expect(Object.getPrototypeOf(client.subscriptions)).toBeNull();
   expect(client._parser.parse).toBeInstanceOf(Function);
   expect(client._parser.prependListener).toBeInstanceOf(Function);
-  expect(aedes).toMatchObject({ publish: { length: 3 }, mq: { emit: expect.any(Function), on: expect.any(Function) } });
+  expect(aedes.publish.length).toBe(3);
 });
 
 it('is of the one version that was read', () => {

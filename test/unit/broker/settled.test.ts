@@ -9,7 +9,7 @@ it('calls back before `then` returns', () => {
   ok(1).then(value => heard.push(value));
   done.then(value => heard.push(value));
   failed(new Error('no')).then(undefined, error => heard.push((error as Error).message));
-  done.finally(() => heard.push('finally'));
+  void done.finally(() => heard.push('finally'));
   expect(heard).toEqual([1, undefined, 'no', 'finally']);
 });
 

@@ -1,0 +1,345 @@
+// The composition root: builds the parts, starts them in order, stops them in reverse.
+import { join } from 'node:path';
+import { map, Subject } from 'rxjs';
+import { HouseBackend } from './backends/house/index.ts';
+import { stopInReverse, supervise } from './backends/supervisor.ts';
+import { type VirtualRows, VirtualBackend } from './backends/virtual/index.ts';
+import type { Bus, BusMessage } from './bus/bus.ts';
+import { embeddedBus, type EmbeddedBus } from './bus/embedded.ts';
+import { Face } from './bus/face.ts';
+import { remoteBus } from './bus/remote.ts';
+import { topicsOf } from './bus/topics.ts';
+import type { House as HouseFile } from './config/house.ts';
+import type { Config } from './config/schema.ts';
+import { checkRule } from './engine/analysis/check.ts';
+import { Engine } from './engine/engine.ts';
+import { Rulebook } from './engine/rules/rulebook.ts';
+import { createHttp } from './http/server.ts';
+import type { Clock } from './lib/clock.ts';
+import { durationMs } from './lib/duration.ts';
+import { CausewayError } from './lib/errors.ts';
+import type { Log } from './lib/log.ts';
+import { createMcp } from './mcp/server.ts';
+import type { Backend } from './model/command.ts';
+import type { Json } from './model/value.ts';
+import { bindOps } from './ops/bind.ts';
+import { authorityOf, type Gateway } from './ops/gateway.ts';
+import { resourcesOf } from './ops/resources.ts';
+import { showEvent } from './ops/show.ts';
+import type { Caller, Views } from './ops/op.ts';
+import { egressOf } from './policy/egress.ts';
+import { openPrincipals } from './policy/principals.ts';
+import { scopesOf } from './policy/roles.ts';
+import { Devices } from './state/devices.ts';
+import { House } from './state/house.ts';
+import { Values } from './state/values.ts';
+import { openJournal } from './store/journal.ts';
+import { lockDataDir } from './store/lock.ts';
+import { sqliteStore } from './store/sqlite.ts';
+import { brokerLimits, brokerLogin, listenMqtt } from './wiring/broker.ts';
+import { carryOut } from './wiring/bus-inputs.ts';
+import { effectsOf } from './wiring/effects.ts';
+import { metricsOf } from './wiring/metrics.ts';
+import { notifySender } from './wiring/notify.ts';
+import { RecentEvents } from './wiring/recent.ts';
+import { publishPresent, ruleStateFor } from './wiring/present.ts';
+import { sinksOf } from './wiring/sinks.ts';
+import { furnish, surroundingsOf } from './wiring/surroundings.ts';
+import { simulate } from './wiring/simulate.ts';
+
+/** What a gateway is started with. */
+export interface AppOptions {
+  readonly version: string;
+  readonly config: Config;
+  readonly house: HouseFile;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly adminToken?: string | undefined;
+  readonly isDemo: boolean;
+  /** A taken port: the next free one instead of an error (the demo). */
+  readonly mayMove: boolean;
+  /** Called once the parts exist and before the backends start: the demo furnishes its house. */
+  readonly prepare?: (parts: { virtual: VirtualBackend; gateway: Gateway }) => Promise<void>;
+}
+
+/** A running gateway. */
+export interface App {
+  readonly gateway: Gateway;
+  readonly addresses: { http: string; mqtt: string | undefined };
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway. @throws CausewayError ALREADY_RUNNING, DATA_UNWRITABLE, DATABASE_NEWER, PORT_IN_USE, CONFIG_INVALID */
+export async function startApp(options: AppOptions): Promise<App> {
+  const undo: (() => Promise<unknown> | unknown)[] = [];
+  try {
+    return await build(options, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) await step();
+    throw error;
+  }
+}
+
+async function build(options: AppOptions, undo: (() => Promise<unknown> | unknown)[]): Promise<App> {
+  const { config, house: houseFile, clock, version } = options;
+  const log = options.log;
+  const area = (name: string) => log.child({ area: name });
+  const dir = config.data.dir;
+  const startedAt = clock.now();
+  const lock = lockDataDir(dir, { startedAt, addresses: [] });
+  undo.push(() => lock.release());
+
+  const store = await sqliteStore({ path: join(dir, 'causeway.db'), traces: { perRule: config.rules.traces, total: 20_000 } });
+  undo.push(() => store.close());
+  const loaded = await store.load();
+  for (const row of loaded.corrupt) area('store').warn(row, 'a row could not be read; it lies in quarantine');
+  const journal = await openJournal({ dir: join(dir, 'journal'), clock, log: area('journal'), keepDays: config.journal.days, keepMegabytes: config.journal.megabytes });
+  undo.push(() => journal.close());
+  const principals = await openPrincipals({
+    load: async () => loaded.tables.principals,
+    save: (name, row) => store.commit([{ table: 'principals', key: name, value: row }], 'full'),
+    clock,
+    adminToken: options.adminToken,
+  });
+
+  const devices = new Devices();
+  const values = new Values();
+  const house = new House();
+  const surroundings = surroundingsOf(config, houseFile);
+  const topics = topicsOf(config.mqtt.root);
+  const recent = new RecentEvents(clock);
+  const updated$ = new Subject<string>();
+  const listChanged$ = new Subject<void>();
+
+  // --- the bus ---
+  let onMessage: (message: BusMessage) => void = () => {};
+  let onConnect = () => {};
+  const embedded: EmbeddedBus | undefined =
+    config.mqtt.mode === 'embedded'
+      ? await embeddedBus({
+          clock,
+          log: area('broker'),
+          topics,
+          authenticate: brokerLogin(principals, topics.root),
+          limits: brokerLimits(config.mqtt.limits),
+          file: join(dir, 'broker.db'),
+          onMessage: message => onMessage(message),
+        })
+      : undefined;
+  const bus: Bus =
+    embedded ??
+    remoteBus({
+      log: area('bus'),
+      topics,
+      url: config.mqtt.url ?? '',
+      username: config.mqtt.username,
+      password: config.mqtt.password?.reveal(),
+      onMessage: message => onMessage(message),
+      onConnect: () => onConnect(),
+    });
+  undo.push(() => bus.stop());
+  let engine: Engine;
+  let listenToTopics = () => {};
+  const face = new Face({ bus, topics, devices, values, later: call => setImmediate(call), toWall: at => engine.core.timeline.toWall(at) });
+
+  // --- backends ---
+  const virtualRows: VirtualRows = {
+    load: () => loaded.tables.virtual,
+    save: (key, value, durability) =>
+      void store.commit([{ table: 'virtual', key, value }], durability).catch(error => log.error({ error: String(error) }, 'a virtual device could not be stored')),
+  };
+  const virtual = new VirtualBackend({ clock, rows: virtualRows, log: area('virtual') });
+  const houseBackend = new HouseBackend({ devices, values, clock, now: () => engine.core.timeline.now(), config: houseFile as never });
+  const backends = new Map<string, Backend>([
+    [virtual.id, virtual],
+    [houseBackend.id, houseBackend],
+  ]);
+
+  // --- the engine ---
+  const ruleState = (id: string) => ruleStateFor(gateway, id);
+  const suspended = () => [...engine.live.values()].filter(live => live.runtime.suspended).map(live => live.id);
+  const egress = egressOf(config.security.egress.allow);
+  const notify = notifySender(houseFile, { engine: () => engine, bus, clock, log: area('notify'), egress });
+  const effects = effectsOf({
+    bus: () => bus,
+    topics,
+    log: area('effects'),
+    egress,
+    answered: (id, answer) => engine.answered(id, answer),
+    message: message => engine.message(message),
+    notify,
+  });
+  const { sinks, flush } = sinksOf(
+    {
+      face,
+      journal,
+      store,
+      log: area('engine'),
+      recent,
+      updated$,
+      listChanged$,
+      now: () => clock.now(),
+      ruleState,
+      suspended,
+      onRulesChanged: () => listenToTopics(),
+      follow: event => houseBackend.onEvent(event),
+      onEffect: effects,
+      notifyGuard: (message, title) => void notify({ type: 'notify', message, title, priority: 'high' }).catch(error => log.warn({ error: String(error) }, 'the notice of the guard could not be sent')),
+    },
+    event => devices.get(event.device)?.attributes[event.attribute]?.telemetry === true,
+    (ms, call) => void clock.after(ms, call),
+  );
+  const owner = houseFile.modes?.owner;
+  engine = new Engine(
+    {
+      clock,
+      log: area('engine'),
+      store,
+      devices,
+      values,
+      house,
+      backends,
+      surroundings,
+      settings: {
+        guard: { runs: config.guard.runs, perMs: durationMs(config.guard.per) },
+        readyTimeoutMs: 20_000,
+        clockCheckMs: 10_000,
+        fileAuthority: authorityOfRole('file', config.rules.authority),
+      },
+      sinks,
+      deviceBudget: config.guard.device_commands,
+      modeOwner: () => (owner === undefined || owner === 'own' ? undefined : { backend: owner, device: `${owner}:location`, command: 'setMode' }),
+      onDiscarded: (what, device, attribute, body) => journal.append({ ts: clock.now(), seq: 0, kind: what, subject: device, attribute, body: JSON.stringify(body) }),
+    },
+    { skew: typeof loaded.tables.meta.get('skew') === 'number' ? (loaded.tables.meta.get('skew') as number) : 0 },
+  );
+  furnish(houseFile, devices, house, engine.core.timeline.now());
+  const rulebook = new Rulebook({
+    dir: config.rules.dir,
+    store,
+    log: area('rules'),
+    now: () => clock.now(),
+    fileAuthority: authorityOfRole('file', config.rules.authority),
+    check: rule => checkRule(rule, { devices, house, place: surroundings.place, rules: [...engine.live.values()].map(live => live.rule) }),
+    authorityOf: name => {
+      const principal = principals.find(name) ?? principals.anonymous(true);
+      return principal && authorityOf({ principal: principal.name, scopes: principal.scopes, via: 'system', by: 'system' });
+    },
+  });
+
+  // --- operations and views ---
+  const addresses: { http?: string; mqtt?: string } = {};
+  const gateway: Gateway = {
+    version,
+    clock,
+    startedAt,
+    isDemo: options.isDemo,
+    engine,
+    rulebook,
+    store,
+    journal,
+    principals,
+    backends,
+    virtual: {
+      createDevice: async spec => virtual.createDevice(spec as never),
+      renameDevice: async (id, name) => virtual.renameDevice(id, name),
+      deleteDevice: async id => virtual.deleteDevice(id),
+      setValue: (id, attribute, value) => virtual.setValue(id, attribute, value),
+    },
+    addresses,
+    recent,
+    simulate: scenarios => simulate(scenarios, houseFile, surroundings),
+  };
+  const switches = { reads: config.security.reads, writes: config.security.writes, ops: config.security.ops };
+  const ops = bindOps(gateway, switches, error => log.warn({ error: String(error) }, 'the audit could not be written'));
+  const views: Views = {
+    version,
+    ops,
+    resources: resourcesOf(gateway),
+    updated$,
+    listChanged$,
+    health: () => ({
+      ready: engine.isReady && engine.turns.trouble === undefined && bus.status().ok,
+      parts: {
+        engine: { ok: engine.isReady, ...(!engine.isReady && { note: 'waiting for the backends’ snapshots' }) },
+        store: { ok: engine.turns.trouble === undefined, ...(engine.turns.trouble !== undefined && { note: engine.turns.trouble }) },
+        bus: bus.status(),
+        ...Object.fromEntries([...devices.allBackends()].map(([id, { state, reason }]) => [`backend ${id}`, { ok: state === 'online', ...(reason !== undefined && { note: reason }) }])),
+      },
+    }),
+    metrics: () => metricsOf(gateway, embedded?.broker.counters()),
+  };
+  const mcp = createMcp({ views, clock, log: area('mcp'), limits: { maxSessions: config.mcp.sessions, idleMs: durationMs(config.mcp.session_idle) } });
+  const streamed$ = recent.events$.pipe(map(event => showEvent(event) as never));
+  const http = await createHttp({
+    views,
+    config: config.http,
+    principals,
+    clock,
+    log: area('http'),
+    ...(config.mcp.enabled && { mcp }),
+    events$: streamed$,
+    webhook: async call => (engine.webhook(call.id, { method: call.method, body: call.body as Json, query: call.query as Json, client: call.caller.principal, ...(call.caller.causeId !== undefined && { causeId: call.caller.causeId }) }) ? 1 : 0),
+    ...(embedded && { mqttUpgrade: (stream, request) => embedded.broker.handle(stream, request) }),
+  });
+
+  // --- outsiders on the bus ---
+  const byName = new Map(ops.map(op => [op.name, op]));
+  const callerOf = (message: BusMessage, causeId: string | undefined): Caller | undefined => {
+    // A broker of others has let the client in by its own rules.
+    const principal = message.principal === undefined ? { name: message.client, scopes: scopesOf('operator') } : (principals.find(message.principal) ?? principals.anonymous(true));
+    return principal && { principal: principal.name, scopes: principal.scopes, via: 'mqtt', by: 'mqtt', ...(causeId !== undefined && { causeId }) };
+  };
+  onMessage = message => {
+    const input = topics.parseInput(message.topic);
+    if (input) void carryOut({ ops: byName, engine, face, log: area('bus'), callerOf }, input, message);
+    else engine.message({ topic: message.topic, payload: message.payload, retained: message.retained, client: message.client });
+  };
+
+  // --- start, in order ---
+  await engine.start(await rulebook.load());
+  undo.push(() => engine.stop());
+  rulebook.follow(engine);
+  await options.prepare?.({ virtual, gateway });
+  const present = () => publishPresent({ gateway, face, topics, devices, house, engine, suspended });
+  onConnect = present;
+  listenToTopics = () => bus.listen(engine.rules.listenedTopics());
+  listenToTopics();
+  const heldHttp = await http.listen().catch(error => {
+    if (options.mayMove && error instanceof CausewayError && error.code === 'PORT_IN_USE') return http.listen(0);
+    throw error;
+  });
+  undo.push(() => http.stop());
+  addresses.http = heldHttp.url;
+  if (embedded) addresses.mqtt = await listenMqtt(embedded.broker, config.mqtt, principals, { mayMove: options.mayMove, log: area('broker') });
+  lock.tell(Object.values(addresses).filter(address => address !== undefined));
+  const supervision = { clock, log: area('backends') };
+  const supervised = [...backends.values()].map(backend => supervise(backend, supervision));
+  for (const backend of supervised) await backend.start(engine.sink(backend.id));
+  present();
+  await rulebook.watch();
+  undo.push(() => rulebook.stop());
+
+  return {
+    gateway,
+    addresses: { http: heldHttp.url, mqtt: addresses.mqtt },
+    async stop() {
+      await rulebook.stop();
+      face.bridge('offline', engine.core.boot);
+      recent.events$.complete();
+      await mcp.stop();
+      await http.stop();
+      await stopInReverse(supervised, supervision);
+      await engine.stop();
+      await flush();
+      await bus.stop();
+      await journal.close();
+      await store.close();
+      lock.release();
+    },
+  };
+}
+
+function authorityOfRole(name: string, role: 'viewer' | 'operator' | 'admin') {
+  return authorityOf({ principal: name, scopes: scopesOf(role), via: 'system', by: 'system' });
+}

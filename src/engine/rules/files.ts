@@ -1,0 +1,175 @@
+// Rule files: one YAML file a rule, in any subfolder. The file is the truth of what its author said; one that does not
+// parse stays listed with its error and never stops the others.
+import { type Dirent, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { watch } from 'chokidar';
+import { stringify } from 'yaml';
+import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { type ParsedYaml, parseYaml } from '../../lib/yaml.ts';
+import { updateYaml } from '../../lib/yaml-edit.ts';
+import type { Json } from '../../model/value.ts';
+import { parseRule, type Rule } from './schema.ts';
+
+/** A fault of a file, at its place. */
+export interface FileFault {
+  message: string;
+  line: number;
+  column: number;
+  path: string;
+  hint?: string;
+}
+
+/** A file as it was read. */
+export interface RuleFile {
+  /** Below the rules folder, with `/`. */
+  readonly file: string;
+  /** Of the rule; of a file that does not parse, its name without the ending. */
+  readonly id: string;
+  readonly text: string;
+  /** As written, before defaults and normalising. */
+  readonly body?: Json;
+  readonly rule?: Rule;
+  readonly faults: readonly FileFault[];
+}
+
+const isRuleFile = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith('.');
+/** Ours, to be copied from. */
+const EXAMPLES = 'examples';
+const MAX_BYTES = 1_048_576;
+
+/** Reads the text of a rule file. Never throws. */
+export function readRuleText(file: string, text: string): RuleFile {
+  const named = (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
+  let parsed: ParsedYaml;
+  try {
+    parsed = parseYaml(text, { file, code: 'RULE_INVALID' });
+  } catch (thrown) {
+    const error = asCausewayError(thrown);
+    const problems = (error.details as { problems?: FileFault[] } | undefined)?.problems ?? [];
+    const faults = problems.map(({ message, line, column }) => ({
+      message,
+      line: line ?? 1,
+      column: column ?? 1,
+      path: '',
+    }));
+    return {
+      file,
+      id: named,
+      text,
+      faults: faults.length > 0 ? faults : [{ message: error.message, line: 1, column: 1, path: '' }],
+    };
+  }
+  const body = parsed.value as Json;
+  const id =
+    body !== null && typeof body === 'object' && !Array.isArray(body) && typeof body.id === 'string' ? body.id : named;
+  const result = parseRule(body);
+  if ('rule' in result) return { file, id: result.rule.id, text, body, rule: result.rule, faults: [] };
+  const faults = result.issues.map(({ path, message, hint }) => {
+    const place = parsed.lineOf(
+      path
+        .split('/')
+        .filter(Boolean)
+        .map(part => (/^\d+$/.test(part) ? Number(part) : part)),
+    );
+    return { message, path, ...place, ...(hint !== undefined && { hint }) };
+  });
+  return { file, id, text, body, faults };
+}
+
+/** All rule files below a folder, those of `examples/` left out. */
+export function readRuleFiles(dir: string): RuleFile[] {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(dir, { withFileTypes: true, recursive: true });
+  } catch {
+    return [];
+  }
+  return entries
+    .filter(entry => entry.isFile() && isRuleFile(entry.name))
+    .map(entry => relative(dir, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter(file => !file.startsWith(`${EXAMPLES}/`))
+    .sort()
+    .map(file => readRuleFile(dir, file));
+}
+
+/** One rule file. */
+export function readRuleFile(dir: string, file: string): RuleFile {
+  const id = (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
+  try {
+    const text = readFileSync(join(dir, file), 'utf8');
+    if (text.length > MAX_BYTES)
+      return {
+        file,
+        id,
+        text: '',
+        faults: [{ message: 'the file is larger than 1 MiB', line: 1, column: 1, path: '' }],
+      };
+    return readRuleText(file, text);
+  } catch (error) {
+    return {
+      file,
+      id,
+      text: '',
+      faults: [{ message: `it cannot be read: ${(error as Error).message}`, line: 1, column: 1, path: '' }],
+    };
+  }
+}
+
+/** The text of a rule: the old text with only what differs changed, or a fresh one. */
+export function ruleText(rule: Json, old: string | undefined): string {
+  if (old === undefined || old.trim() === '') return stringify(rule, { version: '1.2', lineWidth: 120 });
+  return updateYaml(old, rule);
+}
+
+/** Writes temp file, fsync, rename: a crash leaves the old file or the new one. @throws DATA_UNWRITABLE */
+export async function writeRuleFile(dir: string, file: string, text: string): Promise<void> {
+  const path = join(dir, file);
+  const temp = join(dirname(path), `.${file.split('/').at(-1)}.tmp`);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const handle = await open(temp, 'w');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temp, path);
+    const folder = await open(dirname(path), 'r');
+    await folder.sync().finally(() => folder.close());
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw new CausewayError('DATA_UNWRITABLE', `${path} cannot be written: ${(error as Error).message}`, {
+      cause: error,
+      hint: 'free disk space, or let the gateway write into the folder of the rules',
+    });
+  }
+}
+
+/** Removes a rule's file. */
+export function removeRuleFile(dir: string, file: string): void {
+  rmSync(join(dir, file), { force: true });
+}
+
+/** Tells which files changed. Editors save in several steps: a file is told once it has been quiet for a moment. */
+export function watchRuleFiles(
+  dir: string,
+  onChange: (file: string, exists: boolean) => void,
+  onError: (error: Error) => void,
+): { ready: Promise<void>; stop(): Promise<void> } {
+  mkdirSync(dir, { recursive: true });
+  const watcher = watch(dir, {
+    ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: 150, pollInterval: 50 },
+    ignored: (path, stats) => {
+      const name = path.split(sep).at(-1) ?? '';
+      if (path === dir) return false;
+      return name.startsWith('.') || path === join(dir, EXAMPLES) || (stats?.isFile() === true && !isRuleFile(name));
+    },
+  });
+  const told = (exists: boolean) => (path: string) => onChange(relative(dir, path).split(sep).join('/'), exists);
+  watcher.on('add', told(true)).on('change', told(true)).on('unlink', told(false));
+  watcher.on('error', error => onError(error as Error));
+  return { ready: new Promise(resolve => watcher.on('ready', () => resolve())), stop: () => watcher.close() };
+}

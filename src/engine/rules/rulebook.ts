@@ -1,0 +1,373 @@
+// The rulebook: files, revisions and live rules kept as one. Every way to change a rule comes through here.
+
+import { CausewayError } from '../../lib/errors.ts';
+import { canonical, mergePatch } from '../../lib/json.ts';
+import type { Log } from '../../lib/log.ts';
+import { didYouMean } from '../../lib/text.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { Json } from '../../model/value.ts';
+import type { Revision, Store } from '../../store/store.ts';
+import type { Authority } from '../core.ts';
+import type { Engine, StoredRule } from '../engine.ts';
+import {
+  type FileFault,
+  type RuleFile,
+  readRuleFile,
+  readRuleFiles,
+  removeRuleFile,
+  ruleText,
+  watchRuleFiles,
+  writeRuleFile,
+} from './files.ts';
+import { invalidRule, parseRule, type Rule } from './schema.ts';
+
+/** Who saves, and through what. */
+export interface Author {
+  readonly name: string;
+  readonly via: string;
+  readonly authority: Authority;
+}
+
+/** A rule as the rulebook lists it. */
+export interface Entry {
+  readonly id: string;
+  readonly file: string;
+  /** As its author wrote it. */
+  readonly body: Json;
+  /** undefined where the file does not parse: then the last good revision runs on, if there is one. */
+  readonly rule: Rule | undefined;
+  readonly revision: number;
+  readonly faults: readonly FileFault[];
+  findings: readonly Finding[];
+}
+
+/** What the rulebook is made of. */
+export interface RulebookParts {
+  readonly dir: string;
+  readonly store: Store;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Authority of files changed by hand. */
+  readonly fileAuthority: Authority;
+  /** Checks a rule against what is known of the house. */
+  readonly check: (rule: Rule) => Finding[];
+  readonly authorityOf: (author: string) => Authority | undefined;
+}
+
+/** What a check says of a rule that somebody means to save. */
+export interface Checked {
+  readonly rule: Rule;
+  readonly findings: readonly Finding[];
+}
+
+/** The rulebook. `load` first, then `follow` an engine. */
+export class Rulebook {
+  private readonly parts: RulebookParts;
+  private readonly entries = new Map<string, Entry>();
+  private engine: Engine | undefined;
+  private watcher: { ready: Promise<void>; stop(): Promise<void> } | undefined;
+  /** One save at a time: the expected revision is checked against the file as it lies on the disk. */
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: RulebookParts) {
+    this.parts = parts;
+  }
+
+  /** Reads all files and their revisions; what was changed by hand meanwhile becomes a revision by `file`. */
+  async load(): Promise<StoredRule[]> {
+    const last = new Map((await this.parts.store.lastRevisions()).map(revision => [revision.rule, revision]));
+    const stored: StoredRule[] = [];
+    for (const file of readRuleFiles(this.parts.dir)) {
+      const entry = await this.take(file, last.get(file.id));
+      const running = entry.rule ?? lastGood(last.get(entry.id));
+      if (running)
+        stored.push({ rule: running, revision: entry.revision, authority: this.authorityFor(last.get(entry.id)) });
+    }
+    // Files that were removed by hand while the gateway was off.
+    for (const [id, revision] of last) {
+      if (revision.body === null || this.entries.has(id)) continue;
+      await this.record(id, revision.revision + 1, null, {
+        name: 'file',
+        via: 'file',
+        authority: this.parts.fileAuthority,
+      });
+    }
+    return stored;
+  }
+
+  /** Lets an engine run what is saved from now on. */
+  follow(engine: Engine): void {
+    this.engine = engine;
+    for (const entry of this.entries.values()) if (entry.rule) entry.findings = this.parts.check(entry.rule);
+  }
+
+  /** Watches the folder; resolves once it is being watched. */
+  async watch(): Promise<void> {
+    this.watcher = watchRuleFiles(
+      this.parts.dir,
+      (file, exists) => {
+        void this.serially(() => (exists ? this.changedByHand(file) : this.removedByHand(file))).catch(error =>
+          this.parts.log.error({ file, error: String(error) }, 'a changed rule file could not be taken over'),
+        );
+      },
+      error =>
+        this.parts.log.warn(
+          { error: error.message },
+          'the folder of the rules cannot be watched; changes by hand are seen at the next start',
+        ),
+    );
+    await this.watcher.ready;
+  }
+
+  async stop(): Promise<void> {
+    await this.watcher?.stop();
+    await this.queue.catch(() => {});
+  }
+
+  list(): Entry[] {
+    return [...this.entries.values()];
+  }
+
+  get(id: string): Entry | undefined {
+    return this.entries.get(id);
+  }
+
+  /** @throws RULE_NOT_FOUND */
+  require(id: string): Entry {
+    const entry = this.entries.get(id);
+    if (entry) return entry;
+    throw new CausewayError('RULE_NOT_FOUND', `there is no rule "${id}"`, {
+      hint: didYouMean(id, this.entries.keys()),
+    });
+  }
+
+  /** What would come of saving it. @throws RULE_INVALID */
+  check(body: Json): Checked {
+    const parsed = parseRule(body);
+    if ('issues' in parsed) throw invalidRule(parsed.issues);
+    const findings = this.parts.check(parsed.rule);
+    const errors = findings.filter(finding => finding.severity === 'error');
+    if (errors.length > 0)
+      throw invalidRule(
+        errors.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) })),
+      );
+    return { rule: parsed.rule, findings };
+  }
+
+  /** @throws RULE_INVALID, RULE_EXISTS, DATA_UNWRITABLE */
+  create(body: Json, author: Author): Promise<Entry> {
+    return this.serially(async () => {
+      const { rule, findings } = this.check(body);
+      if (this.entries.has(rule.id)) {
+        throw new CausewayError('RULE_EXISTS', `there is a rule "${rule.id}" already`, {
+          hint: 'choose another id, or use update_rule',
+        });
+      }
+      return this.save(`${rule.id}.yaml`, body, rule, findings, author);
+    });
+  }
+
+  /**
+   * Replaces a rule, or patches it (JSON merge patch).
+   * @param expected the revision that the author has read; REVISION_CONFLICT when it is another now
+   * @throws RULE_NOT_FOUND, RULE_INVALID, REVISION_CONFLICT, DATA_UNWRITABLE
+   */
+  update(
+    id: string,
+    change: { body: Json } | { patch: Json },
+    expected: number | undefined,
+    author: Author,
+  ): Promise<Entry> {
+    return this.serially(async () => {
+      // What lies on the disk may be newer than what we know.
+      await this.changedByHand(this.require(id).file);
+      const entry = this.require(id);
+      if (expected !== undefined && expected !== entry.revision) {
+        throw new CausewayError('REVISION_CONFLICT', `rule "${id}" is at revision ${entry.revision}, not ${expected}`, {
+          hint: 'read it again, and apply the change to what it is now',
+          details: { revision: entry.revision },
+        });
+      }
+      const body = 'body' in change ? change.body : mergePatch(entry.body, change.patch);
+      const { rule, findings } = this.check(body);
+      if (rule.id !== id)
+        throw invalidRule([
+          { path: 'id', message: `an id never changes; create "${rule.id}" as a new rule and delete "${id}"` },
+        ]);
+      return this.save(entry.file, body, rule, findings, author);
+    });
+  }
+
+  /** @throws RULE_NOT_FOUND, REVISION_CONFLICT */
+  delete(id: string, expected: number | undefined, author: Author): Promise<void> {
+    return this.serially(async () => {
+      const entry = this.require(id);
+      if (expected !== undefined && expected !== entry.revision) {
+        throw new CausewayError('REVISION_CONFLICT', `rule "${id}" is at revision ${entry.revision}, not ${expected}`, {
+          hint: 'read it again',
+        });
+      }
+      removeRuleFile(this.parts.dir, entry.file);
+      await this.record(id, entry.revision + 1, null, author);
+      this.entries.delete(id);
+      await this.withdraw(id);
+    });
+  }
+
+  private async save(
+    file: string,
+    body: Json,
+    rule: Rule,
+    findings: readonly Finding[],
+    author: Author,
+  ): Promise<Entry> {
+    const known = this.entries.get(rule.id);
+    const text = ruleText(body, known ? readRuleFile(this.parts.dir, file).text : undefined);
+    const revision = (known?.revision ?? (await this.parts.store.revisions(rule.id, 1))[0]?.revision ?? 0) + 1;
+    await this.record(rule.id, revision, body, author);
+    await writeRuleFile(this.parts.dir, file, text);
+    const entry: Entry = { id: rule.id, file, body, rule, revision, faults: [], findings };
+    this.entries.set(rule.id, entry);
+    await this.run(entry, author.authority);
+    return entry;
+  }
+
+  private async changedByHand(file: string): Promise<void> {
+    const read = readRuleFile(this.parts.dir, file);
+    const before = [...this.entries.values()].find(entry => entry.file === file);
+    if (before && before.id !== read.id && read.rule) {
+      this.entries.delete(before.id);
+      await this.record(before.id, before.revision + 1, null, {
+        name: 'file',
+        via: 'file',
+        authority: this.parts.fileAuthority,
+      });
+      await this.withdraw(before.id);
+    }
+    const known = this.entries.get(before?.id ?? read.id);
+    if (
+      known &&
+      known.faults.length === 0 &&
+      read.rule &&
+      known.file === file &&
+      canonical(known.body) === canonical(read.body ?? null)
+    )
+      return;
+    const last = (await this.parts.store.revisions(read.id, 1))[0];
+    const entry = await this.take(read.rule || !before ? read : { ...read, id: before.id }, last);
+    if (entry.faults.length > 0)
+      this.parts.log.warn({ file, ...entry.faults[0] }, 'a rule file does not parse; the last good revision runs on');
+    if (entry.rule && entry.file === file) await this.run(entry, this.parts.fileAuthority);
+    else this.engine?.core.sinks.onRule(entry.id, 'updated');
+  }
+
+  private async removedByHand(file: string): Promise<void> {
+    const entry = [...this.entries.values()].find(one => one.file === file);
+    if (!entry) return;
+    this.entries.delete(entry.id);
+    await this.record(entry.id, entry.revision + 1, null, {
+      name: 'file',
+      via: 'file',
+      authority: this.parts.fileAuthority,
+    });
+    await this.withdraw(entry.id);
+  }
+
+  /** Lists a file; a change against the last revision becomes one by `file`. */
+  private async take(read: RuleFile, last: Revision | undefined): Promise<Entry> {
+    const other = this.entries.get(read.id);
+    let entry: Entry;
+    if (other && other.file !== read.file) {
+      // The first file of an id is the rule; a second is listed beside it with its fault.
+      const fault: FileFault = {
+        message: `the id "${read.id}" is that of ${other.file} already`,
+        line: 1,
+        column: 1,
+        path: 'id',
+        hint: 'give it an id of its own',
+      };
+      entry = {
+        id: `${read.id}@${read.file}`,
+        file: read.file,
+        body: read.body ?? null,
+        rule: undefined,
+        revision: 0,
+        faults: [fault],
+        findings: [],
+      };
+    } else if (read.rule) {
+      const isNew = !last || last.body === null || canonical(last.body) !== canonical(read.body ?? null);
+      const revision = isNew ? (last?.revision ?? 0) + 1 : (last?.revision ?? 1);
+      if (isNew)
+        await this.record(read.id, revision, read.body ?? null, {
+          name: 'file',
+          via: 'file',
+          authority: this.parts.fileAuthority,
+        });
+      entry = {
+        id: read.id,
+        file: read.file,
+        body: read.body ?? null,
+        rule: read.rule,
+        revision,
+        faults: [],
+        findings: this.engine ? this.parts.check(read.rule) : [],
+      };
+    } else {
+      entry = {
+        id: read.id,
+        file: read.file,
+        body: read.body ?? null,
+        rule: undefined,
+        revision: last?.revision ?? 0,
+        faults: read.faults,
+        findings: [],
+      };
+    }
+    this.entries.set(entry.id, entry);
+    return entry;
+  }
+
+  private async run(entry: Entry, authority: Authority): Promise<void> {
+    const { rule } = entry;
+    if (!rule || !this.engine) return;
+    const { engine } = this;
+    await engine.do(() => {
+      engine.rules.update(rule, entry.revision, authority);
+    });
+  }
+
+  private async withdraw(id: string): Promise<void> {
+    const { engine } = this;
+    if (!engine?.live.has(id)) return;
+    await engine.do(() => engine.rules.remove(id));
+  }
+
+  private record(rule: string, revision: number, body: Json, author: Author): Promise<void> {
+    return this.parts.store.addRevision({
+      rule,
+      revision,
+      body,
+      at: this.parts.now(),
+      author: author.name,
+      via: author.via,
+    });
+  }
+
+  private authorityFor(last: Revision | undefined): Authority {
+    if (!last || last.via === 'file') return this.parts.fileAuthority;
+    return this.parts.authorityOf(last.author) ?? { name: last.author, devices: false, house: false, rules: false };
+  }
+
+  private serially<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.queue.then(work, work);
+    this.queue = next.catch(() => {});
+    return next;
+  }
+}
+
+function lastGood(last: Revision | undefined): Rule | undefined {
+  if (!last || last.body === null) return undefined;
+  const parsed = parseRule(last.body);
+  return 'rule' in parsed ? parsed.rule : undefined;
+}

@@ -1,0 +1,18 @@
+// Binds the operations to a running gateway, under policy.
+import { type Switches, ruled } from '../policy/policy.ts';
+import type { Gateway } from './gateway.ts';
+import { ops } from './index.ts';
+import type { BoundOp } from './op.ts';
+
+/** All operations, ready to be called by the views. */
+export function bindOps(gateway: Gateway, switches: Switches, onAuditFailed: (error: unknown) => void): BoundOp[] {
+  const parts = {
+    switches,
+    now: () => gateway.clock.now(),
+    audit: (record: Parameters<Gateway['store']['addAudit']>[0][number]) => void gateway.store.addAudit([record]).catch(onAuditFailed),
+  };
+  return ops.map(({ run, ...op }) => ({
+    ...op,
+    call: (input, context) => ruled(op, input, context, parts, value => run(gateway, value, context)),
+  }));
+}

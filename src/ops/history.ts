@@ -1,0 +1,178 @@
+// Operations on what happened: events, runs, the audit.
+import { z } from 'zod';
+import { iso } from '../lib/clock.ts';
+import { CausewayError } from '../lib/errors.ts';
+import { parseDuration } from '../lib/duration.ts';
+import type { Event } from '../model/event.ts';
+import type { Json } from '../model/value.ts';
+import type { JournalKind } from '../store/journal-port.ts';
+import type { Gateway } from './gateway.ts';
+import { defineOp } from './op.ts';
+import { showEvent } from './show.ts';
+
+const AnyObject = z.looseObject({});
+const limit = z.int().min(1).max(500).optional();
+
+/** An instant: ISO 8601, or a duration ago (`2h`). @throws INPUT_INVALID */
+function instant(text: string | undefined, now: number, path: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ago = parseDuration(text);
+  if (ago !== undefined) return now - ago;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new CausewayError('INPUT_INVALID', `"${text}" is no instant`, { path, hint: 'write 2026-11-30T08:00:00Z, or a duration such as 2h for "two hours ago"' });
+  return at;
+}
+
+const filters = {
+  device: z.string().optional().meta({ description: 'Device id, alias, or topic' }),
+  attribute: z.string().optional(),
+  backend: z.string().optional(),
+  kind: z.enum(['device', 'state', 'flow', 'input', 'system']).optional(),
+};
+
+const matcher = (gateway: Gateway, input: { device?: string; attribute?: string; backend?: string; kind?: string }) => {
+  const device = input.device === undefined ? undefined : gateway.engine.core.devices.resolve(input.device);
+  return (event: Event) =>
+    (device === undefined || event.device === device) &&
+    (input.attribute === undefined || event.attribute === input.attribute) &&
+    (input.backend === undefined || event.backend === input.backend) &&
+    (input.kind === undefined || event.kind === input.kind);
+};
+
+const listEvents = defineOp({
+  name: 'list_events',
+  title: 'List events',
+  description: 'What happened, newest first. Without since: the newest in memory. With since (2h, or an instant): from the journal.',
+  input: z.strictObject({ ...filters, since: z.string().optional(), until: z.string().optional(), limit }),
+  output: z.looseObject({ events: z.array(AnyObject) }),
+  effect: 'read',
+  scope: 'read',
+  route: ['GET', '/events'],
+  listed: true,
+  async run(gateway: Gateway, input) {
+    const matches = matcher(gateway, input);
+    const max = input.limit ?? 50;
+    if (input.since === undefined && input.until === undefined) {
+      const recent = [...gateway.recent.list()].reverse().filter(matches).slice(0, max);
+      return { events: recent.map(showEvent) };
+    }
+    const now = gateway.clock.now();
+    const from = instant(input.since, now, 'since');
+    const to = instant(input.until, now, 'until');
+    const entries = await gateway.journal.query({
+      ...(input.device !== undefined && { subject: gateway.engine.core.devices.resolve(input.device) }),
+      ...(input.attribute !== undefined && { attribute: input.attribute }),
+      kinds: ['event', 'message', 'mode', 'variable', 'availability', 'webhook', 'flow'] satisfies JournalKind[],
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      newestFirst: true,
+      limit: max,
+    });
+    const events = entries.map(entry => JSON.parse(entry.body) as Event & { ts: unknown });
+    return { events: events.filter(matches) as unknown as Record<string, Json>[] };
+  },
+});
+
+const waitForEvent = defineOp({
+  name: 'wait_for_event',
+  title: 'Wait for an event',
+  description: 'Waits up to 25 s for the next event that fits (a long poll, for clients without subscriptions). null when none came.',
+  input: z.strictObject({ ...filters, value: z.json().optional(), timeout: z.string().optional().meta({ description: 'At most 25s' }) }),
+  output: z.looseObject({ event: z.unknown() }),
+  effect: 'read',
+  scope: 'read',
+  route: ['GET', '/events/next'],
+  listed: true,
+  async run(gateway: Gateway, input, { signal }) {
+    const matches = matcher(gateway, input);
+    const timeout = Math.min(25_000, (input.timeout === undefined ? undefined : parseDuration(input.timeout)) ?? 25_000);
+    const wanted = (event: Event) => matches(event) && (input.value === undefined || JSON.stringify(event.value) === JSON.stringify(input.value));
+    const event = await gateway.recent.next(wanted, timeout, signal);
+    return { event: event ? showEvent(event) : null };
+  },
+});
+
+const listRuns = defineOp({
+  name: 'list_runs',
+  title: 'List runs',
+  description: 'Runs and refusals, newest first: which trigger, why it did or did not run, how it ended. Running ones first.',
+  input: z.strictObject({
+    rule: z.string().optional(),
+    outcome: z.string().optional().meta({ description: 'refused, completed, failed, cancelled …' }),
+    before: z.string().optional().meta({ description: 'Run id: only older ones' }),
+    limit,
+  }),
+  output: z.looseObject({ runs: z.array(AnyObject) }),
+  effect: 'read',
+  scope: 'read',
+  route: ['GET', '/runs'],
+  listed: true,
+  async run(gateway: Gateway, input) {
+    if (input.rule !== undefined) gateway.rulebook.require(input.rule);
+    const max = input.limit ?? 20;
+    const running = input.before === undefined && input.outcome === undefined ? gateway.engine.runs.all().filter(run => input.rule === undefined || run.rule === input.rule) : [];
+    const traces = await gateway.store.traces({
+      ...(input.rule !== undefined && { rule: input.rule }),
+      ...(input.outcome !== undefined && { outcome: input.outcome }),
+      ...(input.before !== undefined && { before: input.before }),
+      limit: max,
+    });
+    const shown = [...running.map(run => gateway.engine.runs.traceOf(run)), ...traces].slice(0, max);
+    return { runs: shown.map(({ steps, cause: _cause, ...trace }) => ({ ...trace, steps: steps.length })) };
+  },
+});
+
+const getRun = defineOp({
+  name: 'get_run',
+  title: 'Get a run',
+  description: 'The trace of a run or refusal: the trigger, the state it saw, each condition with its values, each step with outcome, the chain of causes.',
+  input: z.strictObject({ run: z.string() }),
+  output: AnyObject,
+  effect: 'read',
+  scope: 'read',
+  route: ['GET', '/runs/:run'],
+  listed: true,
+  async run(gateway: Gateway, input) {
+    const live = gateway.engine.runs.get(input.run);
+    const trace = live ? gateway.engine.runs.traceOf(live) : await gateway.store.trace(input.run);
+    if (!trace) throw new CausewayError('RUN_NOT_FOUND', `there is no run "${input.run}"`, { hint: 'list_runs shows those whose traces are kept' });
+    return { ...trace };
+  },
+});
+
+const cancelRun = defineOp({
+  name: 'cancel_run',
+  title: 'Cancel a run',
+  description: 'Ends a running or waiting run; its finally steps are carried out.',
+  input: z.strictObject({ run: z.string() }),
+  output: AnyObject,
+  effect: 'write',
+  scope: 'devices:control',
+  idempotent: true,
+  route: ['POST', '/runs/:run/cancel'],
+  listed: false,
+  async run(gateway: Gateway, input, { caller, dryRun }) {
+    if (!gateway.engine.runs.get(input.run)) throw new CausewayError('RUN_NOT_FOUND', `no run "${input.run}" is running`);
+    if (!dryRun) await gateway.engine.do(() => gateway.engine.runs.stop(input.run, 'cancelled', `cancelled by ${caller.principal}`));
+    return { run: input.run, cancelled: !dryRun };
+  },
+});
+
+const listAudit = defineOp({
+  name: 'list_audit',
+  title: 'Audit',
+  description: 'Who changed what through which view, and how it ended, newest first.',
+  input: z.strictObject({ principal: z.string().optional(), op: z.string().optional(), limit }),
+  output: z.looseObject({ records: z.array(AnyObject) }),
+  effect: 'read',
+  scope: 'admin',
+  route: ['GET', '/audit'],
+  listed: false,
+  async run(gateway: Gateway, input) {
+    const records = await gateway.store.audit({ ...input, limit: input.limit ?? 50 });
+    return { records: records.map(record => ({ ...record, at: iso(record.at) })) };
+  },
+});
+
+/** Operations on what happened. */
+export const historyOps = [listEvents, waitForEvent, listRuns, getRun, cancelRun, listAudit];

@@ -1,0 +1,156 @@
+// What the command line does without a running gateway: serve, check, simulate, backup, restore.
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startApp } from './app.ts';
+import type { CheckReport, CliParts, ServeOptions } from './cli/parts.ts';
+import { adminToken } from './config/environment.ts';
+import { DEFAULT_MODES, houseSchema } from './config/house.ts';
+import { configDir, type LoadedConfig, loadConfig, loadFile } from './config/load.ts';
+import { checkRule } from './engine/analysis/check.ts';
+import { readRuleFile, readRuleFiles } from './engine/rules/files.ts';
+import { systemClock } from './lib/clock.ts';
+import { asCausewayError, CausewayError } from './lib/errors.ts';
+import { createLog } from './lib/log.ts';
+import type { Problem } from './lib/problems.ts';
+import { Target } from './model/target.ts';
+import { Devices } from './state/devices.ts';
+import { House } from './state/house.ts';
+import { createBackup, restoreBackup } from './store/backup.ts';
+import { banner } from './wiring/banner.ts';
+import { demoHome, furnishDemo } from './wiring/demo.ts';
+import { simulateFiles } from './wiring/simulate.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/dist\/$/, '');
+const HouseFile = houseSchema(Target);
+
+/** The version of package.json. */
+export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+
+const environment = () => process.env;
+
+function configuration(file: string | undefined): LoadedConfig {
+  return loadConfig({ file, dir: configDir(environment(), process.cwd()), environment: environment() });
+}
+
+function houseOf({ dir, secrets }: Pick<LoadedConfig, 'dir' | 'secrets'>) {
+  const path = join(dir, 'house.yaml');
+  return existsSync(path) ? loadFile(path, HouseFile, { environment: environment(), secrets }) : HouseFile.parse({});
+}
+
+/** The parts for the command line. */
+export function cliParts(): CliParts {
+  return {
+    version: VERSION,
+    bin: join(ROOT, 'bin/causeway.mjs'),
+    serve,
+    check,
+    simulate: (files, options) => simulateFiles(files, options.rules),
+    backup: async ({ config: file, to }) => {
+      const { config, dir } = configuration(file);
+      const now = systemClock.now();
+      const into = resolve(to ?? join(config.data.dir, 'backups'));
+      mkdirSync(into, { recursive: true });
+      const sources = sourcesOf(config.data.dir, config.rules.dir, dir).filter(({ path }) => existsSync(path));
+      const { path } = await createBackup({ into, sources, at: now, version: VERSION });
+      return { file: path, bytes: statSync(path).isFile() ? statSync(path).size : sizeOf(path) };
+    },
+    restore: async ({ config: file, from, force }) => {
+      const { config, dir } = configuration(file);
+      if (!force && existsSync(join(config.data.dir, 'causeway.db'))) {
+        throw new CausewayError('CONFIRM_REQUIRED', `${config.data.dir} holds data already`, { hint: 'add --yes: what is there is kept beside it as ….before-restore-<date>' });
+      }
+      const restored = await restoreBackup({ from: resolve(from), targets: sourcesOf(config.data.dir, config.rules.dir, dir), at: systemClock.now(), dataDir: config.data.dir });
+      return { restored: [...restored.names, ...restored.kept.map(path => `what was there before: ${path}`)] };
+    },
+  };
+}
+
+function sourcesOf(data: string, rules: string, home: string): { name: string; path: string }[] {
+  return [
+    { name: 'causeway.db', path: join(data, 'causeway.db') },
+    { name: 'broker.db', path: join(data, 'broker.db') },
+    { name: 'journal', path: join(data, 'journal') },
+    { name: 'rules', path: rules },
+    ...['config.yaml', 'house.yaml', 'safety.yaml'].map(name => ({ name, path: join(home, name) })),
+  ];
+}
+
+function sizeOf(path: string): number {
+  return statSync(path).size;
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const loaded = configuration(options.config);
+  const isDemo = options.demo === true || loaded.file === undefined;
+  const { config } = loaded;
+  const log = createLog({ level: config.log.level, destination: options.log });
+  for (const warning of loaded.warnings) log.warn({}, warning);
+  const demo = isDemo ? demoHome({ config, clock: systemClock, examples: join(ROOT, 'rules/examples') }) : undefined;
+  const app = await startApp({
+    version: VERSION,
+    config: demo?.config ?? config,
+    house: demo ? HouseFile.parse(demo.house) : houseOf(loaded),
+    clock: systemClock,
+    log,
+    adminToken: adminToken(environment())?.reveal(),
+    isDemo,
+    mayMove: isDemo,
+    ...(demo && { prepare: parts => furnishDemo(demo, parts, systemClock) }),
+  });
+  const play = demo?.play(app.gateway);
+  if (options.log === 'stdout') process.stderr.write(banner(app.gateway, { isDemo }));
+  options.onReady?.(app.addresses.http);
+  await new Promise<void>(resolveStop => {
+    if (options.signal.aborted) return resolveStop();
+    options.signal.addEventListener('abort', () => resolveStop(), { once: true });
+  });
+  play?.();
+  await app.stop();
+}
+
+async function check({ config: file, rules }: { readonly config?: string; readonly rules?: readonly string[] }): Promise<CheckReport> {
+  const problems: CheckReport['problems'][number][] = [];
+  const files: string[] = [];
+  const told = (error: unknown, source: string) => {
+    const known = asCausewayError(error);
+    const listed = (known.details as { problems?: Problem[] } | undefined)?.problems;
+    problems.push(...(listed ?? [{ source, path: known.path ?? '', message: known.message, hint: known.hint }]).map(problem => ({ ...problem, severity: 'error' as const })));
+  };
+  const devices = new Devices();
+  const house = new House();
+  let rulesDir: string | undefined;
+  let place: { latitude: number; longitude: number } | undefined;
+  try {
+    const loaded = configuration(file);
+    if (loaded.file !== undefined) files.push(loaded.file);
+    rulesDir = loaded.config.rules.dir;
+    const { latitude, longitude } = loaded.config.location;
+    if (latitude !== undefined && longitude !== undefined) place = { latitude, longitude };
+    problems.push(...loaded.warnings.map(message => ({ source: 'config.yaml', path: '', message, severity: 'warning' as const })));
+    if (existsSync(join(loaded.dir, 'house.yaml'))) files.push(join(loaded.dir, 'house.yaml'));
+    const read = houseOf(loaded);
+    devices.setNames({ aliases: read.aliases, rooms: read.rooms });
+    house.declare((read.modes ?? DEFAULT_MODES).names, read.variables as never, 0);
+  } catch (error) {
+    told(error, file ?? 'config.yaml');
+  }
+  const read = rules
+    ? rules.map(path => readRuleFile(resolve(path, '..'), basename(path)))
+    : rulesDir !== undefined && existsSync(rulesDir)
+      ? readRuleFiles(rulesDir)
+      : [];
+  const all = read.flatMap(one => (one.rule ? [one.rule] : []));
+  for (const one of read) {
+    files.push(one.file);
+    for (const { message, line, column, path, hint } of one.faults) problems.push({ source: one.file, line, column, path, message, hint, severity: 'error' });
+    if (!one.rule) continue;
+    // Without backends no device is known: what only they can tell is not held against a rule here.
+    for (const finding of checkRule(one.rule, { devices, house, rules: all, place })) {
+      if (finding.code === 'unknown_device') continue;
+      problems.push({ source: one.file, path: finding.path, message: finding.message, hint: finding.hint, severity: finding.severity });
+    }
+  }
+  return { ok: !problems.some(problem => problem.severity === 'error'), files, problems };
+}
+

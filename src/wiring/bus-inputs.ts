@@ -1,0 +1,111 @@
+// What outsiders publish on the gateway's input topics, as operations on their behalf.
+import type { BusMessage } from '../bus/bus.ts';
+import { decodePayload, readSwitch, splitCause } from '../bus/codec.ts';
+import type { Face } from '../bus/face.ts';
+import type { BusInput } from '../bus/topics.ts';
+import { asCausewayError, CausewayError } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { commandFor } from '../model/command-for.ts';
+import type { Json } from '../model/value.ts';
+import type { BoundOp, Caller } from '../ops/op.ts';
+import type { Engine } from '../engine/engine.ts';
+
+/** What inputs are carried out with. */
+export interface BusInputParts {
+  readonly ops: ReadonlyMap<string, BoundOp>;
+  readonly engine: Engine;
+  readonly face: Face;
+  readonly log: Log;
+  /** The caller behind a message; undefined when there is none (any more). */
+  readonly callerOf: (message: BusMessage, causeId: string | undefined) => Caller | undefined;
+}
+
+/** Carries an input out. Never throws; what fails is told on the result topic and in the log. */
+export async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessage): Promise<void> {
+  const { payload, causeId } = splitCause(decodePayload(message.payload));
+  const caller = parts.callerOf(message, causeId);
+  if (!caller) return;
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const op = parts.ops.get(name);
+    if (!op) throw new CausewayError('NOT_FOUND', `there is no operation "${name}"`);
+    return op.call(args, { caller, dryRun: false, signal: new AbortController().signal });
+  };
+  try {
+    switch (input.kind) {
+      case 'request':
+        return await answer(parts, input.op, payload, (args, dryRun) => {
+          const op = parts.ops.get(input.op);
+          if (!op) throw new CausewayError('NOT_FOUND', `there is no operation "${input.op}"`);
+          return op.call(args, { caller, dryRun, signal: new AbortController().signal });
+        });
+      case 'command':
+        await call('send_command', { device: input.device, command: input.command, ...(isArgs(payload) && { args: asArgs(payload) }), wait: false });
+        return;
+      case 'set':
+        for (const [attribute, value] of Object.entries(valuesOf(input.attribute, payload))) {
+          const found = commandOf(parts.engine, input.device, attribute, value);
+          await call('send_command', { device: input.device, command: found.command, args: found.args, wait: false });
+        }
+        return;
+      case 'rule_set': {
+        const on = readSwitch(payload);
+        if (on === undefined) throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is neither ON nor OFF`);
+        await call(on ? 'enable_rule' : 'disable_rule', { id: input.rule });
+        return;
+      }
+      case 'rule_run':
+        await call('run_rule', { id: input.rule, ...(payload !== null && typeof payload === 'object' && !Array.isArray(payload) && { args: payload }) });
+        return;
+      case 'mode_set':
+        await call('set_mode', { mode: payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload.mode : payload });
+        return;
+      case 'variable_set':
+        await call('set_variable', { name: input.variable, value: payload });
+        return;
+    }
+  } catch (thrown) {
+    const error = asCausewayError(thrown);
+    parts.log.warn({ topic: message.topic, client: message.client, ...error.toJSON() }, 'what an outsider asked for could not be done');
+    if (input.kind === 'set' || input.kind === 'command') {
+      parts.face.result({ id: parts.engine.core.ids(), outcome: 'refused', ms: 0, error: error.toJSON() }, input.device);
+    }
+  }
+}
+
+const isArgs = (payload: Json): boolean => payload !== null && payload !== '';
+// A bare value is the first argument.
+const asArgs = (payload: Json): Json => (payload !== null && typeof payload === 'object' ? payload : [payload]);
+
+function valuesOf(attribute: string | undefined, payload: Json): Record<string, Json> {
+  if (attribute !== undefined) return { [attribute]: payload };
+  if (payload !== null && typeof payload === 'object' && !Array.isArray(payload)) {
+    const { _: _meta, ...values } = payload;
+    return values;
+  }
+  // Home Assistant and Tasmota send a bare ON to the thing itself.
+  const on = readSwitch(payload);
+  if (on !== undefined) return { switch: on ? 'on' : 'off' };
+  throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is no JSON object of values`, { hint: 'write {"switch":"on"}, or publish to …/set/<attribute>' });
+}
+
+function commandOf(engine: Engine, id: string, attribute: string, value: Json): { command: string; args: Record<string, Json> } {
+  const device = engine.core.devices.require(id);
+  const word = typeof value === 'string' ? value.toLowerCase() : value;
+  const found = commandFor(device, attribute, value) ?? commandFor(device, attribute, word);
+  if (found) return found;
+  const on = device.attributes[attribute]?.values?.includes('on') ? readSwitch(value) : undefined;
+  const switched = on === undefined ? undefined : commandFor(device, attribute, on ? 'on' : 'off');
+  if (switched) return switched;
+  throw new CausewayError('COMMAND_UNKNOWN', `no command of ${id} sets ${attribute} to ${JSON.stringify(value)}`, { hint: `its commands are ${Object.keys(device.commands).join(', ') || 'none'}` });
+}
+
+async function answer(parts: BusInputParts, op: string, payload: Json, call: (args: Record<string, unknown>, dryRun: boolean) => Promise<unknown>): Promise<void> {
+  const body = payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload : {};
+  const { transaction, dry_run: dryRun, ...args } = body;
+  const echo = transaction === undefined ? {} : { transaction };
+  try {
+    parts.face.response(op, { ...echo, status: 'ok', data: await call(args, dryRun === true) });
+  } catch (thrown) {
+    parts.face.response(op, { ...echo, status: 'error', error: asCausewayError(thrown).toJSON() });
+  }
+}

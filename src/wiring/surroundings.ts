@@ -1,0 +1,31 @@
+// From config.yaml and house.yaml to what rules see of the house.
+import type { Config } from '../config/schema.ts';
+import type { House as HouseFile } from '../config/house.ts';
+import { DEFAULT_MODES } from '../config/house.ts';
+import type { Surroundings } from '../engine/view.ts';
+import { dayAt } from '../lib/time/zone.ts';
+import { isWorkday } from '../backends/house/workdays.ts';
+import type { Devices } from '../state/devices.ts';
+import type { House } from '../state/house.ts';
+
+/** What rules see of the configuration. */
+export function surroundingsOf(config: Config, house: HouseFile): Surroundings {
+  const { latitude, longitude, timezone } = config.location;
+  const zone = timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const given = house.workdays;
+  const surroundings: Surroundings = {
+    zone,
+    place: latitude === undefined || longitude === undefined ? undefined : { latitude, longitude },
+    periods: house.periods,
+    scenes: house.scenes as never,
+    isWorkday: wall => (isWorkday(dayAt(wall, surroundings.zone), given)),
+  };
+  return surroundings;
+}
+
+/** Names, modes and variables of house.yaml. */
+export function furnish(file: HouseFile, devices: Devices, house: House, now: number): void {
+  devices.setNames({ aliases: file.aliases, rooms: file.rooms });
+  const modes = file.modes ?? DEFAULT_MODES;
+  house.declare(modes.names, file.variables as never, now);
+}
