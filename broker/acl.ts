@@ -21,8 +21,12 @@ export function judgePublish(
 ): PublishVerdict {
   if (!isTopic(topic)) return 'malformed';
   if (isTooLong(topic, rules.levels)) return 'too long';
-  if (topic.startsWith('$') || !principal.publish.some(filter => matches(filter, topic))) return 'not permitted';
-  if (!isUnder(rules.root, topic)) return 'allowed';
+  const isOurs = isUnder(rules.root, topic);
+  // `#` means the topics of others: under the root only a filter that names it lets anybody in.
+  const counts = (filter: string) => !isOurs || isUnder(rules.root, filter);
+  if (topic.startsWith('$') || !principal.publish.some(filter => counts(filter) && matches(filter, topic)))
+    return 'not permitted';
+  if (!isOurs) return 'allowed';
   return rules.isInput(topic) ? 'input' : 'not an input';
 }
 

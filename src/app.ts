@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { map, Subject } from 'rxjs';
 import { HouseBackend } from './backends/house/index.ts';
 import { stopInReverse, supervise } from './backends/supervisor.ts';
-import { type VirtualRows, VirtualBackend } from './backends/virtual/index.ts';
+import { VirtualBackend, type VirtualRows } from './backends/virtual/index.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
-import { embeddedBus, type EmbeddedBus } from './bus/embedded.ts';
+import { type EmbeddedBus, embeddedBus } from './bus/embedded.ts';
 import { Face } from './bus/face.ts';
 import { remoteBus } from './bus/remote.ts';
 import { topicsOf } from './bus/topics.ts';
@@ -24,9 +24,9 @@ import type { Backend } from './model/command.ts';
 import type { Json } from './model/value.ts';
 import { bindOps } from './ops/bind.ts';
 import { authorityOf, type Gateway } from './ops/gateway.ts';
+import type { Caller, Views } from './ops/op.ts';
 import { resourcesOf } from './ops/resources.ts';
 import { showEvent } from './ops/show.ts';
-import type { Caller, Views } from './ops/op.ts';
 import { egressOf } from './policy/egress.ts';
 import { openPrincipals } from './policy/principals.ts';
 import { scopesOf } from './policy/roles.ts';
@@ -41,11 +41,11 @@ import { carryOut } from './wiring/bus-inputs.ts';
 import { effectsOf } from './wiring/effects.ts';
 import { metricsOf } from './wiring/metrics.ts';
 import { notifySender } from './wiring/notify.ts';
-import { RecentEvents } from './wiring/recent.ts';
 import { publishPresent, ruleStateFor } from './wiring/present.ts';
+import { RecentEvents } from './wiring/recent.ts';
+import { simulate } from './wiring/simulate.ts';
 import { sinksOf } from './wiring/sinks.ts';
 import { furnish, surroundingsOf } from './wiring/surroundings.ts';
-import { simulate } from './wiring/simulate.ts';
 
 /** What a gateway is started with. */
 export interface AppOptions {
@@ -56,6 +56,8 @@ export interface AppOptions {
   readonly log: Log;
   readonly adminToken?: string | undefined;
   readonly isDemo: boolean;
+  /** A container's first start: an admin is made and his token told once, since loopback inside it is of no use. */
+  readonly onFirstToken?: ((token: string) => void) | undefined;
   /** A taken port: the next free one instead of an error (the demo). */
   readonly mayMove: boolean;
   /** Called once the parts exist and before the backends start: the demo furnishes its house. */
@@ -89,11 +91,20 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   const lock = lockDataDir(dir, { startedAt, addresses: [] });
   undo.push(() => lock.release());
 
-  const store = await sqliteStore({ path: join(dir, 'causeway.db'), traces: { perRule: config.rules.traces, total: 20_000 } });
+  const store = await sqliteStore({
+    path: join(dir, 'causeway.db'),
+    traces: { perRule: config.rules.traces, total: 20_000 },
+  });
   undo.push(() => store.close());
   const loaded = await store.load();
   for (const row of loaded.corrupt) area('store').warn(row, 'a row could not be read; it lies in quarantine');
-  const journal = await openJournal({ dir: join(dir, 'journal'), clock, log: area('journal'), keepDays: config.journal.days, keepMegabytes: config.journal.megabytes });
+  const journal = await openJournal({
+    dir: join(dir, 'journal'),
+    clock,
+    log: area('journal'),
+    keepDays: config.journal.days,
+    keepMegabytes: config.journal.megabytes,
+  });
   undo.push(() => journal.close());
   const principals = await openPrincipals({
     load: async () => loaded.tables.principals,
@@ -101,6 +112,11 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     clock,
     adminToken: options.adminToken,
   });
+
+  if (options.onFirstToken && principals.isOpen()) {
+    await principals.add('admin', { role: 'admin' });
+    options.onFirstToken((await principals.issueToken('admin', { label: 'first start' })).token);
+  }
 
   const devices = new Devices();
   const values = new Values();
@@ -140,16 +156,31 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   undo.push(() => bus.stop());
   let engine: Engine;
   let listenToTopics = () => {};
-  const face = new Face({ bus, topics, devices, values, later: call => setImmediate(call), toWall: at => engine.core.timeline.toWall(at) });
+  const face = new Face({
+    bus,
+    topics,
+    devices,
+    values,
+    later: call => setImmediate(call),
+    toWall: at => engine.core.timeline.toWall(at),
+  });
 
   // --- backends ---
   const virtualRows: VirtualRows = {
     load: () => loaded.tables.virtual,
     save: (key, value, durability) =>
-      void store.commit([{ table: 'virtual', key, value }], durability).catch(error => log.error({ error: String(error) }, 'a virtual device could not be stored')),
+      void store
+        .commit([{ table: 'virtual', key, value }], durability)
+        .catch(error => log.error({ error: String(error) }, 'a virtual device could not be stored')),
   };
   const virtual = new VirtualBackend({ clock, rows: virtualRows, log: area('virtual') });
-  const houseBackend = new HouseBackend({ devices, values, clock, now: () => engine.core.timeline.now(), config: houseFile as never });
+  const houseBackend = new HouseBackend({
+    devices,
+    values,
+    clock,
+    now: () => engine.core.timeline.now(),
+    config: houseFile as never,
+  });
   const backends = new Map<string, Backend>([
     [virtual.id, virtual],
     [houseBackend.id, houseBackend],
@@ -184,7 +215,10 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
       onRulesChanged: () => listenToTopics(),
       follow: event => houseBackend.onEvent(event),
       onEffect: effects,
-      notifyGuard: (message, title) => void notify({ type: 'notify', message, title, priority: 'high' }).catch(error => log.warn({ error: String(error) }, 'the notice of the guard could not be sent')),
+      notifyGuard: (message, title) =>
+        void notify({ type: 'notify', message, title, priority: 'high' }).catch(error =>
+          log.warn({ error: String(error) }, 'the notice of the guard could not be sent'),
+        ),
     },
     event => devices.get(event.device)?.attributes[event.attribute]?.telemetry === true,
     (ms, call) => void clock.after(ms, call),
@@ -208,8 +242,12 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
       },
       sinks,
       deviceBudget: config.guard.device_commands,
-      modeOwner: () => (owner === undefined || owner === 'own' ? undefined : { backend: owner, device: `${owner}:location`, command: 'setMode' }),
-      onDiscarded: (what, device, attribute, body) => journal.append({ ts: clock.now(), seq: 0, kind: what, subject: device, attribute, body: JSON.stringify(body) }),
+      modeOwner: () =>
+        owner === undefined || owner === 'own'
+          ? undefined
+          : { backend: owner, device: `${owner}:location`, command: 'setMode' },
+      onDiscarded: (what, device, attribute, body) =>
+        journal.append({ ts: clock.now(), seq: 0, kind: what, subject: device, attribute, body: JSON.stringify(body) }),
     },
     { skew: typeof loaded.tables.meta.get('skew') === 'number' ? (loaded.tables.meta.get('skew') as number) : 0 },
   );
@@ -220,10 +258,18 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     log: area('rules'),
     now: () => clock.now(),
     fileAuthority: authorityOfRole('file', config.rules.authority),
-    check: rule => checkRule(rule, { devices, house, place: surroundings.place, rules: [...engine.live.values()].map(live => live.rule) }),
+    check: rule =>
+      checkRule(rule, {
+        devices,
+        house,
+        place: surroundings.place,
+        rules: [...engine.live.values()].map(live => live.rule),
+      }),
     authorityOf: name => {
       const principal = principals.find(name) ?? principals.anonymous(true);
-      return principal && authorityOf({ principal: principal.name, scopes: principal.scopes, via: 'system', by: 'system' });
+      return (
+        principal && authorityOf({ principal: principal.name, scopes: principal.scopes, via: 'system', by: 'system' })
+      );
     },
   });
 
@@ -262,14 +308,27 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
       ready: engine.isReady && engine.turns.trouble === undefined && bus.status().ok,
       parts: {
         engine: { ok: engine.isReady, ...(!engine.isReady && { note: 'waiting for the backends’ snapshots' }) },
-        store: { ok: engine.turns.trouble === undefined, ...(engine.turns.trouble !== undefined && { note: engine.turns.trouble }) },
+        store: {
+          ok: engine.turns.trouble === undefined,
+          ...(engine.turns.trouble !== undefined && { note: engine.turns.trouble }),
+        },
         bus: bus.status(),
-        ...Object.fromEntries([...devices.allBackends()].map(([id, { state, reason }]) => [`backend ${id}`, { ok: state === 'online', ...(reason !== undefined && { note: reason }) }])),
+        ...Object.fromEntries(
+          [...devices.allBackends()].map(([id, { state, reason }]) => [
+            `backend ${id}`,
+            { ok: state === 'online', ...(reason !== undefined && { note: reason }) },
+          ]),
+        ),
       },
     }),
     metrics: () => metricsOf(gateway, embedded?.broker.counters()),
   };
-  const mcp = createMcp({ views, clock, log: area('mcp'), limits: { maxSessions: config.mcp.sessions, idleMs: durationMs(config.mcp.session_idle) } });
+  const mcp = createMcp({
+    views,
+    clock,
+    log: area('mcp'),
+    limits: { maxSessions: config.mcp.sessions, idleMs: durationMs(config.mcp.session_idle) },
+  });
   const streamed$ = recent.events$.pipe(map(event => showEvent(event) as never));
   const http = await createHttp({
     views,
@@ -279,7 +338,16 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     log: area('http'),
     ...(config.mcp.enabled && { mcp }),
     events$: streamed$,
-    webhook: async call => (engine.webhook(call.id, { method: call.method, body: call.body as Json, query: call.query as Json, client: call.caller.principal, ...(call.caller.causeId !== undefined && { causeId: call.caller.causeId }) }) ? 1 : 0),
+    webhook: async call =>
+      engine.webhook(call.id, {
+        method: call.method,
+        body: call.body as Json,
+        query: call.query as Json,
+        client: call.caller.principal,
+        ...(call.caller.causeId !== undefined && { causeId: call.caller.causeId }),
+      })
+        ? 1
+        : 0,
     ...(embedded && { mqttUpgrade: (stream, request) => embedded.broker.handle(stream, request) }),
   });
 
@@ -287,13 +355,30 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   const byName = new Map(ops.map(op => [op.name, op]));
   const callerOf = (message: BusMessage, causeId: string | undefined): Caller | undefined => {
     // A broker of others has let the client in by its own rules.
-    const principal = message.principal === undefined ? { name: message.client, scopes: scopesOf('operator') } : (principals.find(message.principal) ?? principals.anonymous(true));
-    return principal && { principal: principal.name, scopes: principal.scopes, via: 'mqtt', by: 'mqtt', ...(causeId !== undefined && { causeId }) };
+    const principal =
+      message.principal === undefined
+        ? { name: message.client, scopes: scopesOf('operator') }
+        : (principals.find(message.principal) ?? principals.anonymous(true));
+    return (
+      principal && {
+        principal: principal.name,
+        scopes: principal.scopes,
+        via: 'mqtt',
+        by: 'mqtt',
+        ...(causeId !== undefined && { causeId }),
+      }
+    );
   };
   onMessage = message => {
     const input = topics.parseInput(message.topic);
     if (input) void carryOut({ ops: byName, engine, face, log: area('bus'), callerOf }, input, message);
-    else engine.message({ topic: message.topic, payload: message.payload, retained: message.retained, client: message.client });
+    else
+      engine.message({
+        topic: message.topic,
+        payload: message.payload,
+        retained: message.retained,
+        client: message.client,
+      });
   };
 
   // --- start, in order ---
@@ -311,7 +396,11 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   });
   undo.push(() => http.stop());
   addresses.http = heldHttp.url;
-  if (embedded) addresses.mqtt = await listenMqtt(embedded.broker, config.mqtt, principals, { mayMove: options.mayMove, log: area('broker') });
+  if (embedded)
+    addresses.mqtt = await listenMqtt(embedded.broker, config.mqtt, principals, {
+      mayMove: options.mayMove,
+      log: area('broker'),
+    });
   lock.tell(Object.values(addresses).filter(address => address !== undefined));
   const supervision = { clock, log: area('backends') };
   const supervised = [...backends.values()].map(backend => supervise(backend, supervision));

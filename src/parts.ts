@@ -25,7 +25,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/dist\/$/, ''
 const HouseFile = houseSchema(Target);
 
 /** The version of package.json. */
-export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string })
+  .version;
 
 const environment = () => process.env;
 
@@ -58,9 +59,16 @@ export function cliParts(): CliParts {
     restore: async ({ config: file, from, force }) => {
       const { config, dir } = configuration(file);
       if (!force && existsSync(join(config.data.dir, 'causeway.db'))) {
-        throw new CausewayError('CONFIRM_REQUIRED', `${config.data.dir} holds data already`, { hint: 'add --yes: what is there is kept beside it as ….before-restore-<date>' });
+        throw new CausewayError('CONFIRM_REQUIRED', `${config.data.dir} holds data already`, {
+          hint: 'add --yes: what is there is kept beside it as ….before-restore-<date>',
+        });
       }
-      const restored = await restoreBackup({ from: resolve(from), targets: sourcesOf(config.data.dir, config.rules.dir, dir), at: systemClock.now(), dataDir: config.data.dir });
+      const restored = await restoreBackup({
+        from: resolve(from),
+        targets: sourcesOf(config.data.dir, config.rules.dir, dir),
+        at: systemClock.now(),
+        dataDir: config.data.dir,
+      });
       return { restored: [...restored.names, ...restored.kept.map(path => `what was there before: ${path}`)] };
     },
   };
@@ -96,6 +104,10 @@ async function serve(options: ServeOptions): Promise<void> {
     adminToken: adminToken(environment())?.reveal(),
     isDemo,
     mayMove: isDemo,
+    ...(environment().CAUSEWAY_CONTAINER === '1' && {
+      onFirstToken: (token: string) =>
+        process.stderr.write(`\n  The token of the user admin, shown this once: ${token}\n\n`),
+    }),
     ...(demo && { prepare: parts => furnishDemo(demo, parts, systemClock) }),
   });
   const play = demo?.play(app.gateway);
@@ -109,13 +121,24 @@ async function serve(options: ServeOptions): Promise<void> {
   await app.stop();
 }
 
-async function check({ config: file, rules }: { readonly config?: string; readonly rules?: readonly string[] }): Promise<CheckReport> {
+async function check({
+  config: file,
+  rules,
+}: {
+  readonly config?: string;
+  readonly rules?: readonly string[];
+}): Promise<CheckReport> {
   const problems: CheckReport['problems'][number][] = [];
   const files: string[] = [];
   const told = (error: unknown, source: string) => {
     const known = asCausewayError(error);
     const listed = (known.details as { problems?: Problem[] } | undefined)?.problems;
-    problems.push(...(listed ?? [{ source, path: known.path ?? '', message: known.message, hint: known.hint }]).map(problem => ({ ...problem, severity: 'error' as const })));
+    problems.push(
+      ...(listed ?? [{ source, path: known.path ?? '', message: known.message, hint: known.hint }]).map(problem => ({
+        ...problem,
+        severity: 'error' as const,
+      })),
+    );
   };
   const devices = new Devices();
   const house = new House();
@@ -127,7 +150,9 @@ async function check({ config: file, rules }: { readonly config?: string; readon
     rulesDir = loaded.config.rules.dir;
     const { latitude, longitude } = loaded.config.location;
     if (latitude !== undefined && longitude !== undefined) place = { latitude, longitude };
-    problems.push(...loaded.warnings.map(message => ({ source: 'config.yaml', path: '', message, severity: 'warning' as const })));
+    problems.push(
+      ...loaded.warnings.map(message => ({ source: 'config.yaml', path: '', message, severity: 'warning' as const })),
+    );
     if (existsSync(join(loaded.dir, 'house.yaml'))) files.push(join(loaded.dir, 'house.yaml'));
     const read = houseOf(loaded);
     devices.setNames({ aliases: read.aliases, rooms: read.rooms });
@@ -143,14 +168,20 @@ async function check({ config: file, rules }: { readonly config?: string; readon
   const all = read.flatMap(one => (one.rule ? [one.rule] : []));
   for (const one of read) {
     files.push(one.file);
-    for (const { message, line, column, path, hint } of one.faults) problems.push({ source: one.file, line, column, path, message, hint, severity: 'error' });
+    for (const { message, line, column, path, hint } of one.faults)
+      problems.push({ source: one.file, line, column, path, message, hint, severity: 'error' });
     if (!one.rule) continue;
     // Without backends no device is known: what only they can tell is not held against a rule here.
     for (const finding of checkRule(one.rule, { devices, house, rules: all, place })) {
       if (finding.code === 'unknown_device') continue;
-      problems.push({ source: one.file, path: finding.path, message: finding.message, hint: finding.hint, severity: finding.severity });
+      problems.push({
+        source: one.file,
+        path: finding.path,
+        message: finding.message,
+        hint: finding.hint,
+        severity: finding.severity,
+      });
     }
   }
   return { ok: !problems.some(problem => problem.severity === 'error'), files, problems };
 }
-

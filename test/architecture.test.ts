@@ -72,7 +72,12 @@ describe('the layers', () => {
     const across = sources.flatMap(file =>
       importsOf(file)
         .filter(target => target.startsWith('src/'))
-        .filter(target => folderOf(target) !== folderOf(file) && ROWS[folderOf(target)] === ROWS[folderOf(file)] && APART.has(ROWS[folderOf(file)] as number))
+        .filter(
+          target =>
+            folderOf(target) !== folderOf(file) &&
+            ROWS[folderOf(target)] === ROWS[folderOf(file)] &&
+            APART.has(ROWS[folderOf(file)] as number),
+        )
         .map(target => `${file} → ${target}`),
     );
     expect(across).toEqual([]);
@@ -87,13 +92,17 @@ describe('the layers', () => {
       }
     }
     const reaches = (from: string, wanted: string, seen = new Set<string>()): boolean =>
-      [...(edges.get(from) ?? [])].some(next => next === wanted || (!seen.has(next) && reaches(next, wanted, seen.add(next))));
+      [...(edges.get(from) ?? [])].some(
+        next => next === wanted || (!seen.has(next) && reaches(next, wanted, seen.add(next))),
+      );
     expect([...edges.keys()].filter(folder => reaches(folder, folder))).toEqual([]);
   });
 
   it('let the broker be a thing of its own, known to src/bus/embedded.ts alone', () => {
     expect(brokerFiles.flatMap(importsOf).filter(target => !target.startsWith('broker/'))).toEqual([]);
-    expect(sources.filter(file => importsOf(file).some(target => target.startsWith('broker/')))).toEqual(['src/bus/embedded.ts']);
+    expect(sources.filter(file => importsOf(file).some(target => target.startsWith('broker/')))).toEqual([
+      'src/bus/embedded.ts',
+    ]);
   });
 
   it('keep the MCP SDK in three files at most', () => {
@@ -102,15 +111,19 @@ describe('the layers', () => {
 });
 
 describe('time', () => {
-  const FORBIDDEN = /\bDate\.now\b|\bnew Date\(\s*\)|\bset(?:Timeout|Interval)\b|\bDateTime\.(?:now|local)\b|\bperformance\.now\b/;
+  const FORBIDDEN =
+    /\bDate\.now\b|\bnew Date\(\s*\)|\bset(?:Timeout|Interval)\b|\bDateTime\.(?:now|local)\b|\bperformance\.now\b/;
 
   it('comes from the clock alone', () => {
-    const offenders = [...sources, ...brokerFiles].filter(file => file !== 'src/lib/clock.ts' && FORBIDDEN.test(code(file)));
+    const offenders = [...sources, ...brokerFiles].filter(
+      file => file !== 'src/lib/clock.ts' && FORBIDDEN.test(code(file)),
+    );
     expect(offenders).toEqual([]);
   });
 
   it('is never taken by operators of rxjs', () => {
-    const operators = /import \{[^}]*\b(?:timer|interval|debounceTime|throttleTime|delay|auditTime|sampleTime|bufferTime|timeout|asyncScheduler)\b[^}]*\} from 'rxjs/;
+    const operators =
+      /import \{[^}]*\b(?:timer|interval|debounceTime|throttleTime|delay|auditTime|sampleTime|bufferTime|timeout|asyncScheduler)\b[^}]*\} from 'rxjs/;
     expect(sources.filter(file => operators.test(text(file)))).toEqual([]);
   });
 });
@@ -127,7 +140,9 @@ describe('the files', () => {
   });
 
   it('are named in kebab-case', () => {
-    expect([...sources, ...brokerFiles].filter(file => !/^[a-z0-9-]+(?:\.test)?\.ts$/.test(file.split('/').at(-1) ?? ''))).toEqual([]);
+    expect(
+      [...sources, ...brokerFiles].filter(file => !/^[a-z0-9-]+(?:\.test)?\.ts$/.test(file.split('/').at(-1) ?? '')),
+    ).toEqual([]);
   });
 
   it('export names, never defaults', () => {
@@ -141,7 +156,9 @@ describe('the tables of kinds', () => {
       const table = importsOf(`src/engine/${part}/index.ts`);
       // Files that kinds share, which are none themselves.
       const shared = ['index.ts', 'level.ts', 'pipeline.ts', 'schedule.ts'];
-      const unlisted = files(`src/engine/${part}`).filter(file => !shared.includes(file.split('/').at(-1) ?? '') && !table.includes(file));
+      const unlisted = files(`src/engine/${part}`).filter(
+        file => !shared.includes(file.split('/').at(-1) ?? '') && !table.includes(file),
+      );
       expect(unlisted).toEqual([]);
     });
   }

@@ -27,5 +27,9 @@ export function readSwitch(payload: Json): boolean | undefined {
   const word = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload.enabled : payload;
   if (typeof word === 'boolean') return word;
   const text = String(word).toUpperCase();
-  return text === 'ON' || text === 'TRUE' || text === '1' ? true : text === 'OFF' || text === 'FALSE' || text === '0' ? false : undefined;
+  return text === 'ON' || text === 'TRUE' || text === '1'
+    ? true
+    : text === 'OFF' || text === 'FALSE' || text === '0'
+      ? false
+      : undefined;
 }

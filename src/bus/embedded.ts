@@ -67,7 +67,13 @@ export async function embeddedBus(parts: EmbeddedParts): Promise<EmbeddedBus> {
       for (const filter of fresh) {
         for (const { topic, payload } of broker.retained(filter)) {
           if (topics.isOurs(topic) || !topicMatches(filter, topic)) continue;
-          parts.onMessage({ topic, payload: payload.toString('utf8'), retained: true, client: 'retained', principal: undefined });
+          parts.onMessage({
+            topic,
+            payload: payload.toString('utf8'),
+            retained: true,
+            client: 'retained',
+            principal: undefined,
+          });
         }
       }
     },

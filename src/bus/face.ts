@@ -38,8 +38,8 @@ export class Face {
   /** @param encoded the envelope as `codec.encodeEvent` gives it; called only when somebody gets it */
   event(event: Event, encoded: () => string): void {
     const { bus, topics } = this.parts;
-    if (event.attribute === '$availability') return this.availability(event.device);
-    if (event.attribute === '$device') return this.device(event.device);
+    if (event.attribute === '$availability') this.availability(event.device);
+    if (event.attribute === '$device') this.device(event.device);
     if (event.kind === 'flow') {
       const topic = topics.flow(event.backend, event.device.split(':').at(-1) ?? '');
       if (bus.hasSubscribers(topic)) bus.publish(topic, encoded());
@@ -141,7 +141,10 @@ export class Face {
   ruleEvent(id: string, what: string, details: Json | undefined, at: number): void {
     const topic = this.parts.topics.rule(id, 'event');
     if (!this.parts.bus.hasSubscribers(topic)) return;
-    this.parts.bus.publish(topic, JSON.stringify({ event: what, ts: iso(at), ...(details !== undefined && { details }) }));
+    this.parts.bus.publish(
+      topic,
+      JSON.stringify({ event: what, ts: iso(at), ...(details !== undefined && { details }) }),
+    );
   }
 
   guard(notice: object, suspended: readonly string[]): void {
@@ -181,4 +184,3 @@ export class Face {
     return stale.length;
   }
 }
-

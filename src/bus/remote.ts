@@ -18,7 +18,16 @@ export interface RemoteParts {
   readonly onConnect: () => void;
 }
 
-const INPUTS = ['device/+/+/set', 'device/+/+/set/+', 'device/+/+/command/+', 'rule/+/set', 'rule/+/run', 'mode/set', 'variable/+/set', 'bridge/request/+'];
+const INPUTS = [
+  'device/+/+/set',
+  'device/+/+/set/+',
+  'device/+/+/command/+',
+  'rule/+/set',
+  'rule/+/run',
+  'mode/set',
+  'variable/+/set',
+  'bridge/request/+',
+];
 // While the broker is away messages wait; older ones than these go.
 const MAX_WAITING = 10_000;
 
@@ -34,7 +43,12 @@ export function remoteBus(parts: RemoteParts): Bus {
     queueQoSZero: false,
     ...(parts.username !== undefined && { username: parts.username }),
     ...(parts.password !== undefined && { password: parts.password }),
-    will: { topic: topics.bridgeState(), payload: Buffer.from(JSON.stringify({ state: 'offline' })), qos: 1, retain: true },
+    will: {
+      topic: topics.bridgeState(),
+      payload: Buffer.from(JSON.stringify({ state: 'offline' })),
+      qos: 1,
+      retain: true,
+    },
   });
   let filters: readonly string[] = [];
   let trouble: string | undefined = 'not connected yet';
@@ -44,7 +58,11 @@ export function remoteBus(parts: RemoteParts): Bus {
   const subscribe = (wanted: readonly string[]) => {
     if (wanted.length > 0 && client.connected) {
       client.subscribe([...wanted], { qos: 1 }, error => {
-        if (error) log.error({ error: error.message }, 'the broker refused a subscription; its ACL must let the gateway read what rules listen to');
+        if (error)
+          log.error(
+            { error: error.message },
+            'the broker refused a subscription; its ACL must let the gateway read what rules listen to',
+          );
       });
     }
   };
@@ -56,7 +74,8 @@ export function remoteBus(parts: RemoteParts): Bus {
     parts.onConnect();
   });
   client.on('error', error => {
-    if (trouble !== error.message) log.warn({ error: error.message }, 'the MQTT broker cannot be reached; trying again');
+    if (trouble !== error.message)
+      log.warn({ error: error.message }, 'the MQTT broker cannot be reached; trying again');
     trouble = error.message;
   });
   client.on('offline', () => {

@@ -69,12 +69,17 @@ function parse(parts: string[]): BusInput | undefined {
     case 'device': {
       if (a === undefined || b === undefined) return undefined;
       const device = `${id(1)}:${id(2)}`;
-      if (verb === 'set' && parts.length <= 5) return { kind: 'set', device, attribute: name === undefined ? undefined : id(4) };
+      if (verb === 'set' && parts.length <= 5)
+        return { kind: 'set', device, attribute: name === undefined ? undefined : id(4) };
       return verb === 'command' && parts.length === 5 ? { kind: 'command', device, command: id(4) } : undefined;
     }
     case 'rule':
       if (parts.length !== 3) return undefined;
-      return b === 'set' ? { kind: 'rule_set', rule: id(1) } : b === 'run' ? { kind: 'rule_run', rule: id(1) } : undefined;
+      return b === 'set'
+        ? { kind: 'rule_set', rule: id(1) }
+        : b === 'run'
+          ? { kind: 'rule_run', rule: id(1) }
+          : undefined;
     case 'mode':
       return parts.length === 2 && a === 'set' ? { kind: 'mode_set' } : undefined;
     case 'variable':

@@ -57,6 +57,8 @@ interface GateParts {
   readonly budget: number;
   /** A command has passed: the copy for the bus and for `command` triggers. */
   readonly onPassed: (command: Command, device: Device) => void;
+  /** A command leaves for its backend; again, where a crash came before the answer. Called outside of a turn. */
+  readonly onLeft?: (command: Command) => void;
   /** A sent command has ended. Called outside of a turn. */
   readonly onResult: (result: CommandResult, device: string) => void;
 }
@@ -149,6 +151,7 @@ export class Gate {
   private dispatch(command: Command): void {
     const flight = this.inFlight.get(command.id);
     if (!flight) return;
+    this.parts.onLeft?.(command);
     const began = this.parts.clock.elapsed();
     const end = (outcome: CommandResult['outcome'], error?: ErrorJson) => {
       // What comes after the timeout is too late: the command has ended.

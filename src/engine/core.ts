@@ -4,7 +4,7 @@ import type { Gate } from '../command/gate.ts';
 import type { IdSource } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Cause } from '../model/cause.ts';
-import type { CommandResult } from '../model/command.ts';
+import type { Command, CommandResult } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
@@ -108,6 +108,8 @@ export interface EngineSinks {
   onRule(rule: string, what: string, details?: Json): void;
   /** An effect of a rule other than a command: publishing, notifying, requesting. Ends with `answered`. */
   onEffect(id: string, effect: OutgoingEffect, cause: Cause): void;
+  /** A command leaves for its backend, once for each attempt. */
+  onCommand?(command: Command): void;
   /** A command that was sent has ended. */
   onResult(result: CommandResult, device: string): void;
   onLog(line: { rule: string; run: string; level: string; message: string }): void;

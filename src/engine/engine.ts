@@ -124,6 +124,7 @@ export class Engine implements OperationParts {
         this.causes.keep(command.id, command.cause);
         raised.push(() => this.core.raise(keys.command(command.device), commandEvent(command)));
       },
+      onLeft: command => parts.sinks.onCommand?.(command),
       onResult: (result, device) => this.push('result', undefined, () => this.onResult(result, device)),
     });
     this.core = {

@@ -1,9 +1,10 @@
 // Evaluating: conditions with their traces, expressions in their scope, and levels that are watched.
 import { Observable, type Subscription } from 'rxjs';
-import { CausewayError } from '../lib/errors.ts';
+import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import {
   compileExpression,
   compileTemplate,
+  type Evaluation as Evaluated,
   type Expected,
   type Expression,
   hasTemplate,
@@ -39,6 +40,15 @@ export class Expressions {
     return expression;
   }
 
+  /** The value of a source in a scope. One that does not compile (a file that was let in with a finding) has none. */
+  evaluate(source: string, names: readonly string[] | undefined, scope: Scope): Evaluated {
+    try {
+      return this.get(source, 'any', names).evaluate(scope);
+    } catch (error) {
+      return { ok: false, error: asCausewayError(error).message };
+    }
+  }
+
   /** @throws EXPRESSION_INVALID */
   template(source: string, bindings: readonly string[] = []): Template {
     const key = `${bindings.join(' ')}\n${source}`;
@@ -58,6 +68,8 @@ export interface Local {
   args?: Readonly<Record<string, Json>> | undefined;
   repeat?: { index: number; item?: Json } | undefined;
   bindings?: Readonly<Record<string, Json>> | undefined;
+  /** All names that the rule binds anywhere: one not bound yet has no value, but is no mistake. */
+  names?: readonly string[] | undefined;
   /** The run's own variables, before the rule's and the house's. */
   vars?: Readonly<Record<string, Json>> | undefined;
 }
@@ -107,9 +119,7 @@ export function dynamicValue(
   local: Local,
 ): Json | undefined {
   if (dynamic !== null && typeof dynamic === 'object' && !Array.isArray(dynamic) && typeof dynamic.expr === 'string') {
-    const result = expressions
-      .get(dynamic.expr, 'any', Object.keys(local.bindings ?? {}))
-      .evaluate(scopeOf(view, local));
+    const result = expressions.evaluate(dynamic.expr, local.names, scopeOf(view, local));
     return result.ok ? result.value : undefined;
   }
   if (typeof dynamic === 'string' && hasTemplate(dynamic)) return templateText(dynamic, expressions, view, local);
@@ -119,7 +129,7 @@ export function dynamicValue(
 /** @throws EXPRESSION_INVALID when an expression in it has no result */
 export function templateText(text: string, expressions: Expressions, view: EngineView, local: Local): string {
   if (!hasTemplate(text)) return text;
-  const result = expressions.template(text, Object.keys(local.bindings ?? {})).evaluate(scopeOf(view, local));
+  const result = expressions.template(text, local.names).evaluate(scopeOf(view, local));
   if (result.ok) return result.text;
   throw new CausewayError('EXPRESSION_INVALID', `“${text}”: ${result.error}`);
 }
@@ -130,7 +140,7 @@ export function deepValue(value: Json, expressions: Expressions, view: EngineVie
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(item => deepValue(item, expressions, view, local));
   if (typeof value.expr === 'string' && Object.keys(value).length === 1) {
-    const result = expressions.get(value.expr, 'any', Object.keys(local.bindings ?? {})).evaluate(scopeOf(view, local));
+    const result = expressions.evaluate(value.expr, local.names, scopeOf(view, local));
     if (result.ok) return result.value as Json;
     throw new CausewayError('EXPRESSION_INVALID', `${value.expr}: ${result.error}`);
   }
@@ -168,9 +178,8 @@ class Evaluation implements ConditionContext {
   }
 
   expression(source: string): { met: boolean | null; note?: string } {
-    const compiled = this.expressions.get(source, 'any', Object.keys(this.local.bindings ?? {}));
-    if (compiled.names.now || compiled.names.sun) this.recheckAtWall(nextMinute(this.view.wall()));
-    const result = compiled.evaluate(scopeOf(this.view, this.local));
+    if (/\b(now|sun)\b/.test(source)) this.recheckAtWall(nextMinute(this.view.wall()));
+    const result = this.expressions.evaluate(source, this.local.names, scopeOf(this.view, this.local));
     if (!result.ok) return { met: null, note: result.error };
     if (typeof result.value === 'boolean') return { met: result.value };
     return { met: null, note: `it is ${JSON.stringify(result.value)}, neither true nor false` };

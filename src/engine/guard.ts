@@ -106,8 +106,7 @@ export function netTest(
   now: number,
   house: { runs: number; perMs: number },
 ): Verdict {
-  const runs = rule.limits?.runs ?? house.runs;
-  const per = rule.limits?.per === undefined ? house.perMs : durationMs(rule.limits.per);
+  const { runs, per } = limitsOf(rule, house);
   const { starts } = window;
   while (starts.length > 0 && (starts[0] as { at: number }).at <= now - per) starts.shift();
   const byRule = cause.path.length > 0;
@@ -136,6 +135,23 @@ export function netTest(
     message: `more than ${rate}`,
   };
 }
+
+/** Whether what is over the limits is being refused now: it has been, and the window is still full. */
+export function isThrottled(
+  window: GuardWindow,
+  rule: Rule,
+  now: number,
+  house: { runs: number; perMs: number },
+): boolean {
+  if (now >= window.throttledUntil) return false;
+  const { runs, per } = limitsOf(rule, house);
+  return window.starts.filter(start => start.at > now - per).length >= runs;
+}
+
+const limitsOf = (rule: Rule, house: { runs: number; perMs: number }) => ({
+  runs: rule.limits?.runs ?? house.runs,
+  per: rule.limits?.per === undefined ? house.perMs : durationMs(rule.limits.per),
+});
 
 /** What would mend a loop. */
 export function hintsFor(cycle: readonly PathStep[]): string[] {

@@ -80,7 +80,7 @@ export class Judge {
     if (core.gate.panic) return refuse('panic');
     if (live.runtime.suspended) return refuse('suspended');
     if (cause.contradicts && cause.path.some(step => step.rule === live.id)) return refuse('contradicts');
-    const local = { trigger: one.trigger, args: one.args, vars: initialVars(live) };
+    const local = { trigger: one.trigger, args: one.args, vars: initialVars(live), names: live.bindings };
     if (live.rule.while) {
       const trace = evaluateCondition(live.rule.while, 'while', live.view, core.expressions, local);
       if (trace.met === false) return refuse('while', trace);
@@ -142,9 +142,11 @@ export class Judge {
   private keyOf(live: LiveRule, one: Judged): string {
     const source = live.rule.mode?.key;
     if (source === undefined) return '';
-    const result = this.core.expressions
-      .get(source)
-      .evaluate(scopeOf(live.view, { trigger: one.trigger, args: one.args }));
+    const result = this.core.expressions.evaluate(
+      source,
+      undefined,
+      scopeOf(live.view, { trigger: one.trigger, args: one.args }),
+    );
     return result.ok ? JSON.stringify(result.value) : '';
   }
 

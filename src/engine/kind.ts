@@ -70,6 +70,15 @@ export interface Attached {
   level?(member: string, data: Partial<TriggerData>): Ternary;
   /** Members for which it is true now (on_startup, on_enable: evaluate). */
   members?(): { member: string; data: Partial<TriggerData> }[];
+  /** The occurrence that it waits for, or the first after an instant (epoch ms), for kinds on the clock. */
+  next?(after?: number): Upcoming | null;
+}
+
+/** An occurrence ahead; `note` says what the trace would (a fallback was taken). */
+export interface Upcoming {
+  /** Wall time, epoch ms. */
+  readonly at: number;
+  readonly note?: string;
 }
 
 /** Durable memory of one trigger, kept while its meaning stays the same. Writing is part of the turn. */
@@ -166,7 +175,7 @@ export interface TriggerKind extends Kind {
   describe(config: object): string;
   attach(config: object, context: TriggerContext): Attached;
   /** The next wall-clock occurrence after an instant (epoch ms), for kinds that have one. */
-  next?(config: object, view: View, after: number): { at: number; note?: string } | null;
+  next?(config: object, view: View, after: number): Upcoming | null;
 }
 
 /** What a condition may look at. */
@@ -349,7 +358,7 @@ export const defineTrigger = <S extends z.ZodObject>(kind: {
   schema: S;
   describe(config: z.infer<S> & TriggerConfig): string;
   attach(config: z.infer<S> & TriggerConfig, context: TriggerContext): Attached;
-  next?(config: z.infer<S> & TriggerConfig, view: View, after: number): { at: number; note?: string } | null;
+  next?(config: z.infer<S> & TriggerConfig, view: View, after: number): Upcoming | null;
 }): TriggerKind => kind as unknown as TriggerKind;
 
 /** Types a condition by its schema. */

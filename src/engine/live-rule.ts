@@ -208,7 +208,7 @@ function contextOf(
     ...(data && { trigger: { type: config.type, ...data, id, at: core.iso(core.timeline.now()) } }),
   });
   const evaluateExpression = (source: string): Ternary => {
-    const result = core.expressions.get(source, 'any').evaluate(scopeOf(view, {}));
+    const result = core.expressions.evaluate(source, undefined, scopeOf(view, {}));
     return result.ok && typeof result.value === 'boolean' ? result.value : null;
   };
   return {

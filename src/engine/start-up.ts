@@ -63,7 +63,7 @@ function restorePresent(core: Core, tables: Record<TableName, Map<string, Json>>
     core.values.set(device, attribute, { ...(reading as unknown as Reading), epoch: 0 });
   }
   for (const [name, scene] of tables.scenes) core.scenes.set(name, scene as never);
-  for (const [topic, payload] of tables.retained) core.house.setTopic(topic, payload as unknown as HouseValue);
+  for (const [topic, payload] of tables.topics) core.house.setTopic(topic, payload as unknown as HouseValue);
   const mode = tables.modes.get('mode');
   if (mode !== undefined) core.house.mode = mode as unknown as HouseValue;
   core.gate.panic = tables.meta.get('panic') === true;

@@ -99,9 +99,14 @@ export class Timeline {
     const elapsed = this.onElapsed.peek();
     const wall = this.onWall.peek();
     const a = elapsed && { heap: this.onElapsed, due: elapsed.due, order: elapsed.order };
-    const b = wall && { heap: this.onWall, due: this.fromWall(wall.due), order: wall.order };
+    const b = wall && { heap: this.onWall, due: this.whenWall(wall.due), order: wall.order };
     if (!a || !b) return a ?? b;
     return a.due < b.due || (a.due === b.due && a.order < b.order) ? a : b;
+  }
+
+  /** When the wall will show an instant: not before it does, though a step that was not followed yet says so. */
+  private whenWall(wall: number): number {
+    return Math.max(this.fromWall(wall), this.now() + wall - this.wall());
   }
 
   private firstDue(input: Arrival | undefined): Heap<Call> | undefined {

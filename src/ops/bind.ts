@@ -1,5 +1,5 @@
 // Binds the operations to a running gateway, under policy.
-import { type Switches, ruled } from '../policy/policy.ts';
+import { ruled, type Switches } from '../policy/policy.ts';
 import type { Gateway } from './gateway.ts';
 import { ops } from './index.ts';
 import type { BoundOp } from './op.ts';
@@ -9,7 +9,8 @@ export function bindOps(gateway: Gateway, switches: Switches, onAuditFailed: (er
   const parts = {
     switches,
     now: () => gateway.clock.now(),
-    audit: (record: Parameters<Gateway['store']['addAudit']>[0][number]) => void gateway.store.addAudit([record]).catch(onAuditFailed),
+    audit: (record: Parameters<Gateway['store']['addAudit']>[0][number]) =>
+      void gateway.store.addAudit([record]).catch(onAuditFailed),
   };
   return ops.map(({ run, ...op }) => ({
     ...op,

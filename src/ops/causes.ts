@@ -6,5 +6,8 @@ import type { Caller } from './op.ts';
 /** The cause of an operation's effects. */
 export function causeOf(gateway: Gateway, caller: Caller): Cause {
   const kind = caller.by === 'mqtt' ? 'mqtt' : 'user';
-  return gateway.engine.causes.follow(caller.causeId, gateway.engine.core.ids(), caller.by, { kind, ref: `${caller.via}:${caller.principal}` });
+  return gateway.engine.causes.follow(caller.causeId, gateway.engine.core.ids(), caller.by, {
+    kind,
+    ref: `${caller.via}:${caller.principal}`,
+  });
 }

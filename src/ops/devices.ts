@@ -31,18 +31,30 @@ const listDevices = defineOp({
   async run(gateway: Gateway, input) {
     const { devices } = gateway.engine.core;
     const { room, capability, backend, search } = input;
-    const selector = { ...(room !== undefined && { room }), ...(capability && { capability }), ...(backend !== undefined && { backend }) };
+    const selector = {
+      ...(room !== undefined && { room }),
+      ...(capability && { capability }),
+      ...(backend !== undefined && { backend }),
+    };
     const ids = Object.keys(selector).length > 0 ? new Set(devices.members(selector)) : undefined;
     const word = search?.toLowerCase();
     const found = devices
       .all()
       .filter(one => ids?.has(one.id) ?? true)
-      .filter(one => word === undefined || [one.id, one.name, devices.aliasOf(one.id) ?? ''].some(text => text.toLowerCase().includes(word)))
+      .filter(
+        one =>
+          word === undefined ||
+          [one.id, one.name, devices.aliasOf(one.id) ?? ''].some(text => text.toLowerCase().includes(word)),
+      )
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     const offset = input.offset ?? 0;
     const page = found.slice(offset, offset + (input.limit ?? 100));
     const more = offset + page.length < found.length;
-    return { devices: page.map(one => deviceSummary(gateway, one)), total: found.length, ...(more && { next_offset: offset + page.length }) };
+    return {
+      devices: page.map(one => deviceSummary(gateway, one)),
+      total: found.length,
+      ...(more && { next_offset: offset + page.length }),
+    };
   },
 });
 
@@ -64,11 +76,15 @@ const getDevice = defineOp({
 const sendCommand = defineOp({
   name: 'send_command',
   title: 'Send a command',
-  description: 'Tells a device to do something. Answers once it left; with wait (default) once the device’s system answered.',
+  description:
+    'Tells a device to do something. Answers once it left; with wait (default) once the device’s system answered.',
   input: z.strictObject({
     device,
     command: z.string().min(1).meta({ description: 'Name of the command, as get_device lists it' }),
-    args: z.union([z.record(z.string(), z.json()), z.array(z.json())]).optional().meta({ description: 'Arguments by name' }),
+    args: z
+      .union([z.record(z.string(), z.json()), z.array(z.json())])
+      .optional()
+      .meta({ description: 'Arguments by name' }),
     wait: z.boolean().optional(),
   }),
   output: AnyObject,
@@ -80,15 +96,30 @@ const sendCommand = defineOp({
     const cause = causeOf(gateway, caller);
     const { engine } = gateway;
     const said = await engine.do(() =>
-      engine.core.gate.submit(engine.core.tx, { device: input.device, command: input.command, args: input.args as Json | undefined, cause, dryRun }),
+      engine.core.gate.submit(engine.core.tx, {
+        device: input.device,
+        command: input.command,
+        args: input.args as Json | undefined,
+        cause,
+        dryRun,
+      }),
     );
     if (said.error) throw said.error;
-    const answer = { id: said.id, device: engine.core.devices.resolve(input.device), command: input.command, args: said.args ?? {} };
+    const answer = {
+      id: said.id,
+      device: engine.core.devices.resolve(input.device),
+      command: input.command,
+      args: said.args ?? {},
+    };
     if (dryRun) return { ...answer, outcome: 'would be sent', dry_run: true };
     if (said.outcome !== 'sent' || input.wait === false) return { ...answer, outcome: said.outcome };
     const result = await engine.resultOf(said.id, 25_000, signal);
     if (!result) return { ...answer, outcome: 'sent', note: 'no answer yet' };
-    if (result.error) throw new CausewayError(result.error.code, result.error.message, { ...(result.error.hint !== undefined && { hint: result.error.hint }), details: { id: said.id, outcome: result.outcome } });
+    if (result.error)
+      throw new CausewayError(result.error.code, result.error.message, {
+        ...(result.error.hint !== undefined && { hint: result.error.hint }),
+        details: { id: said.id, outcome: result.outcome },
+      });
     return { ...answer, outcome: result.outcome, ms: result.ms };
   },
 });
@@ -103,7 +134,8 @@ const attributeType = z.strictObject({
 const createDevice = defineOp({
   name: 'create_device',
   title: 'Create a virtual device',
-  description: 'Makes a virtual device of one or several capabilities, or with attributes of its own: `virtual:<name>`.',
+  description:
+    'Makes a virtual device of one or several capabilities, or with attributes of its own: `virtual:<name>`.',
   input: z.strictObject({
     name: z.string().min(1).max(200).meta({ description: 'The last part of its id: virtual:<name>' }),
     label: z.string().max(200).optional().meta({ description: 'What people call it' }),
@@ -182,4 +214,12 @@ const setDeviceValue = defineOp({
 });
 
 /** Operations on devices. */
-export const deviceOps = [listDevices, getDevice, sendCommand, createDevice, renameDevice, deleteDevice, setDeviceValue];
+export const deviceOps = [
+  listDevices,
+  getDevice,
+  sendCommand,
+  createDevice,
+  renameDevice,
+  deleteDevice,
+  setDeviceValue,
+];

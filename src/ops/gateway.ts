@@ -1,21 +1,28 @@
 // What operations work on: the parts of the running gateway, each behind the narrowest type that serves.
-import type { Clock } from '../lib/clock.ts';
-import type { Engine } from '../engine/engine.ts';
+
 import type { Authority } from '../engine/core.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Author, Rulebook } from '../engine/rules/rulebook.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Backend } from '../model/command.ts';
 import type { Device } from '../model/device.ts';
+import type { Event } from '../model/event.ts';
 import type { Json } from '../model/value.ts';
 import type { Principals } from '../policy/principals.ts';
 import type { Journal } from '../store/journal-port.ts';
 import type { Store } from '../store/store.ts';
-import type { Event } from '../model/event.ts';
 import type { Caller } from './op.ts';
 
 /** Virtual devices, made by people and clients. */
 export interface VirtualDevices {
   /** @throws EXISTS, INPUT_INVALID */
-  createDevice(spec: { name: string; label?: string | undefined; room?: string | undefined; capabilities?: readonly string[] | undefined; attributes?: Record<string, Json> | undefined }): Promise<Device>;
+  createDevice(spec: {
+    name: string;
+    label?: string | undefined;
+    room?: string | undefined;
+    capabilities?: readonly string[] | undefined;
+    attributes?: Record<string, Json> | undefined;
+  }): Promise<Device>;
   /** @throws DEVICE_NOT_FOUND */
   renameDevice(id: string, label: string): Promise<Device>;
   /** @throws DEVICE_NOT_FOUND */
@@ -46,7 +53,10 @@ export interface Gateway {
   readonly virtual: VirtualDevices;
   readonly addresses: { http?: string; mqtt?: string };
   /** The newest events, oldest first, bounded. */
-  readonly recent: { list(): readonly Event[]; next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined> };
+  readonly recent: {
+    list(): readonly Event[];
+    next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined>;
+  };
   /** Runs scenarios in a world of their own. */
   simulate(scenarios: readonly Json[]): Promise<SimulationReport>;
 }
@@ -60,4 +70,8 @@ export const authorityOf = (caller: Caller): Authority => ({
 });
 
 /** Who saves a rule. */
-export const authorOf = (caller: Caller): Author => ({ name: caller.principal, via: caller.via, authority: authorityOf(caller) });
+export const authorOf = (caller: Caller): Author => ({
+  name: caller.principal,
+  via: caller.via,
+  authority: authorityOf(caller),
+});

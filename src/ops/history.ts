@@ -1,8 +1,8 @@
 // Operations on what happened: events, runs, the audit.
 import { z } from 'zod';
 import { iso } from '../lib/clock.ts';
-import { CausewayError } from '../lib/errors.ts';
 import { parseDuration } from '../lib/duration.ts';
+import { CausewayError } from '../lib/errors.ts';
 import type { Event } from '../model/event.ts';
 import type { Json } from '../model/value.ts';
 import type { JournalKind } from '../store/journal-port.ts';
@@ -19,7 +19,11 @@ function instant(text: string | undefined, now: number, path: string): number | 
   const ago = parseDuration(text);
   if (ago !== undefined) return now - ago;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new CausewayError('INPUT_INVALID', `"${text}" is no instant`, { path, hint: 'write 2026-11-30T08:00:00Z, or a duration such as 2h for "two hours ago"' });
+  if (Number.isNaN(at))
+    throw new CausewayError('INPUT_INVALID', `"${text}" is no instant`, {
+      path,
+      hint: 'write 2026-11-30T08:00:00Z, or a duration such as 2h for "two hours ago"',
+    });
   return at;
 }
 
@@ -42,7 +46,8 @@ const matcher = (gateway: Gateway, input: { device?: string; attribute?: string;
 const listEvents = defineOp({
   name: 'list_events',
   title: 'List events',
-  description: 'What happened, newest first. Without since: the newest in memory. With since (2h, or an instant): from the journal.',
+  description:
+    'What happened, newest first. Without since: the newest in memory. With since (2h, or an instant): from the journal.',
   input: z.strictObject({ ...filters, since: z.string().optional(), until: z.string().optional(), limit }),
   output: z.looseObject({ events: z.array(AnyObject) }),
   effect: 'read',
@@ -76,8 +81,13 @@ const listEvents = defineOp({
 const waitForEvent = defineOp({
   name: 'wait_for_event',
   title: 'Wait for an event',
-  description: 'Waits up to 25 s for the next event that fits (a long poll, for clients without subscriptions). null when none came.',
-  input: z.strictObject({ ...filters, value: z.json().optional(), timeout: z.string().optional().meta({ description: 'At most 25s' }) }),
+  description:
+    'Waits up to 25 s for the next event that fits (a long poll, for clients without subscriptions). null when none came.',
+  input: z.strictObject({
+    ...filters,
+    value: z.json().optional(),
+    timeout: z.string().optional().meta({ description: 'At most 25s' }),
+  }),
   output: z.looseObject({ event: z.unknown() }),
   effect: 'read',
   scope: 'read',
@@ -85,8 +95,12 @@ const waitForEvent = defineOp({
   listed: true,
   async run(gateway: Gateway, input, { signal }) {
     const matches = matcher(gateway, input);
-    const timeout = Math.min(25_000, (input.timeout === undefined ? undefined : parseDuration(input.timeout)) ?? 25_000);
-    const wanted = (event: Event) => matches(event) && (input.value === undefined || JSON.stringify(event.value) === JSON.stringify(input.value));
+    const timeout = Math.min(
+      25_000,
+      (input.timeout === undefined ? undefined : parseDuration(input.timeout)) ?? 25_000,
+    );
+    const wanted = (event: Event) =>
+      matches(event) && (input.value === undefined || JSON.stringify(event.value) === JSON.stringify(input.value));
     const event = await gateway.recent.next(wanted, timeout, signal);
     return { event: event ? showEvent(event) : null };
   },
@@ -95,7 +109,8 @@ const waitForEvent = defineOp({
 const listRuns = defineOp({
   name: 'list_runs',
   title: 'List runs',
-  description: 'Runs and refusals, newest first: which trigger, why it did or did not run, how it ended. Running ones first.',
+  description:
+    'Runs and refusals, newest first: which trigger, why it did or did not run, how it ended. Running ones first.',
   input: z.strictObject({
     rule: z.string().optional(),
     outcome: z.string().optional().meta({ description: 'refused, completed, failed, cancelled …' }),
@@ -110,7 +125,10 @@ const listRuns = defineOp({
   async run(gateway: Gateway, input) {
     if (input.rule !== undefined) gateway.rulebook.require(input.rule);
     const max = input.limit ?? 20;
-    const running = input.before === undefined && input.outcome === undefined ? gateway.engine.runs.all().filter(run => input.rule === undefined || run.rule === input.rule) : [];
+    const running =
+      input.before === undefined && input.outcome === undefined
+        ? gateway.engine.runs.all().filter(run => input.rule === undefined || run.rule === input.rule)
+        : [];
     const traces = await gateway.store.traces({
       ...(input.rule !== undefined && { rule: input.rule }),
       ...(input.outcome !== undefined && { outcome: input.outcome }),
@@ -125,7 +143,8 @@ const listRuns = defineOp({
 const getRun = defineOp({
   name: 'get_run',
   title: 'Get a run',
-  description: 'The trace of a run or refusal: the trigger, the state it saw, each condition with its values, each step with outcome, the chain of causes.',
+  description:
+    'The trace of a run or refusal: the trigger, the state it saw, each condition with its values, each step with outcome, the chain of causes.',
   input: z.strictObject({ run: z.string() }),
   output: AnyObject,
   effect: 'read',
@@ -135,7 +154,10 @@ const getRun = defineOp({
   async run(gateway: Gateway, input) {
     const live = gateway.engine.runs.get(input.run);
     const trace = live ? gateway.engine.runs.traceOf(live) : await gateway.store.trace(input.run);
-    if (!trace) throw new CausewayError('RUN_NOT_FOUND', `there is no run "${input.run}"`, { hint: 'list_runs shows those whose traces are kept' });
+    if (!trace)
+      throw new CausewayError('RUN_NOT_FOUND', `there is no run "${input.run}"`, {
+        hint: 'list_runs shows those whose traces are kept',
+      });
     return { ...trace };
   },
 });
@@ -152,8 +174,12 @@ const cancelRun = defineOp({
   route: ['POST', '/runs/:run/cancel'],
   listed: false,
   async run(gateway: Gateway, input, { caller, dryRun }) {
-    if (!gateway.engine.runs.get(input.run)) throw new CausewayError('RUN_NOT_FOUND', `no run "${input.run}" is running`);
-    if (!dryRun) await gateway.engine.do(() => gateway.engine.runs.stop(input.run, 'cancelled', `cancelled by ${caller.principal}`));
+    if (!gateway.engine.runs.get(input.run))
+      throw new CausewayError('RUN_NOT_FOUND', `no run "${input.run}" is running`);
+    if (!dryRun)
+      await gateway.engine.do(() =>
+        gateway.engine.runs.stop(input.run, 'cancelled', `cancelled by ${caller.principal}`),
+      );
     return { run: input.run, cancelled: !dryRun };
   },
 });

@@ -68,7 +68,12 @@ const listVariables = defineOp({
     return {
       variables: Object.entries(house.declarations()).map(([name, { type, initial }]) => {
         const known = house.variables.get(name);
-        return { name, type, value: known?.value ?? initial, ...(known && { last_changed: iso(timeline.toWall(known.lastChanged)) }) };
+        return {
+          name,
+          type,
+          value: known?.value ?? initial,
+          ...(known && { last_changed: iso(timeline.toWall(known.lastChanged)) }),
+        };
       }),
     };
   },
@@ -85,15 +90,26 @@ const setVariable = defineOp({
   route: ['PUT', '/variables/:name'],
   listed: false,
   async run(gateway: Gateway, input, { caller, dryRun }) {
-    if ((input.value === undefined) === (input.add === undefined)) throw new CausewayError('INPUT_INVALID', 'give value or add', { path: 'value' });
+    if ((input.value === undefined) === (input.add === undefined))
+      throw new CausewayError('INPUT_INVALID', 'give value or add', { path: 'value' });
     const { engine } = gateway;
     const previous = engine.core.house.variables.get(input.name)?.value ?? null;
     if (dryRun) {
-      const value = engine.core.house.checkVariable(input.name, input.value === undefined ? previous : (input.value as Json));
+      const value = engine.core.house.checkVariable(
+        input.name,
+        input.value === undefined ? previous : (input.value as Json),
+      );
       return { name: input.name, value, previous, dry_run: true };
     }
     const cause = causeOf(gateway, caller);
-    await engine.do(() => setHouseVariable(engine.core, input.name, input.add === undefined ? { value: input.value as Json } : { add: input.add }, cause));
+    await engine.do(() =>
+      setHouseVariable(
+        engine.core,
+        input.name,
+        input.add === undefined ? { value: input.value as Json } : { add: input.add },
+        cause,
+      ),
+    );
     return { name: input.name, value: engine.core.house.variables.get(input.name)?.value ?? null, previous };
   },
 });
@@ -101,7 +117,8 @@ const setVariable = defineOp({
 const setPanic = defineOp({
   name: 'set_panic',
   title: 'Panic',
-  description: 'Stops everything that rules do, at once, until it is ended: their runs are cancelled, none starts. Manual control stays.',
+  description:
+    'Stops everything that rules do, at once, until it is ended: their runs are cancelled, none starts. Manual control stays.',
   input: z.strictObject({ panic: z.boolean() }),
   output: AnyObject,
   effect: 'write',

@@ -32,7 +32,8 @@ export function resourcesOf(gateway: Gateway): ResourceKind[] {
       title: 'A rule',
       description: 'A rule as written, in words, with status, next occurrences and findings',
       read: async ({ id }) => showRule(gateway, gateway.rulebook.require(id ?? '')),
-      list: async () => gateway.rulebook.list().map(entry => ({ uri: uris.rule(entry.id), name: entry.rule?.name ?? entry.id })),
+      list: async () =>
+        gateway.rulebook.list().map(entry => ({ uri: uris.rule(entry.id), name: entry.rule?.name ?? entry.id })),
     },
     {
       template: 'device://{backend}/{id}',
@@ -40,7 +41,8 @@ export function resourcesOf(gateway: Gateway): ResourceKind[] {
       title: 'A device',
       description: 'A device with its values, attributes and commands',
       read: async ({ backend, id }) => showDevice(gateway, gateway.engine.core.devices.require(`${backend}:${id}`)),
-      list: async () => gateway.engine.core.devices.all().map(device => ({ uri: uris.device(device.id), name: device.name })),
+      list: async () =>
+        gateway.engine.core.devices.all().map(device => ({ uri: uris.device(device.id), name: device.name })),
     },
     {
       template: 'events://recent',

@@ -22,7 +22,10 @@ const listRules = defineOp({
   title: 'List rules',
   description: 'All rules with status, counts and when they last ran. A suspended or broken rule says why.',
   input: z.strictObject({
-    status: z.string().optional().meta({ description: 'Only this status: ok, dormant, degraded, throttled, suspended, unavailable' }),
+    status: z
+      .string()
+      .optional()
+      .meta({ description: 'Only this status: ok, dormant, degraded, throttled, suspended, unavailable' }),
     tag: z.string().optional(),
   }),
   output: z.object({ rules: z.array(RuleSummary) }),
@@ -43,7 +46,8 @@ const listRules = defineOp({
 const getRule = defineOp({
   name: 'get_rule',
   title: 'Get a rule',
-  description: 'One rule: as written, in words, its next occurrences, findings, and why it is suspended or unavailable.',
+  description:
+    'One rule: as written, in words, its next occurrences, findings, and why it is suspended or unavailable.',
   input: z.strictObject({ id }),
   output: RuleView,
   effect: 'read',
@@ -58,9 +62,15 @@ const getRule = defineOp({
 const getSchema = defineOp({
   name: 'get_rule_schema',
   title: 'Schema of rules',
-  description: 'The JSON Schema of a rule, or of one kind of trigger, condition or action with its examples (`kind: "trigger state"`).',
+  description:
+    'The JSON Schema of a rule, or of one kind of trigger, condition or action with its examples (`kind: "trigger state"`).',
   input: z.strictObject({
-    kind: z.string().optional().meta({ description: 'e.g. "trigger numeric", "condition time", "action wait_for"; without it a list of all kinds' }),
+    kind: z
+      .string()
+      .optional()
+      .meta({
+        description: 'e.g. "trigger numeric", "condition time", "action wait_for"; without it a list of all kinds',
+      }),
   }),
   output: z.looseObject({}),
   effect: 'read',
@@ -76,7 +86,8 @@ const getSchema = defineOp({
 const checkRule = defineOp({
   name: 'check_rule',
   title: 'Check a rule',
-  description: 'What would come of saving a rule: whether it is valid, what is wrong and where, which loops it could close. Saves nothing.',
+  description:
+    'What would come of saving a rule: whether it is valid, what is wrong and where, which loops it could close. Saves nothing.',
   input: z.strictObject({ rule: body }),
   output: z.looseObject({ valid: z.boolean() }),
   effect: 'read',
@@ -86,7 +97,15 @@ const checkRule = defineOp({
   async run(gateway: Gateway, { rule }) {
     try {
       const checked = gateway.rulebook.check(rule as Json);
-      const entry = { id: checked.rule.id, file: '', body: rule as Json, rule: checked.rule, revision: 0, faults: [], findings: checked.findings };
+      const entry = {
+        id: checked.rule.id,
+        file: '',
+        body: rule as Json,
+        rule: checked.rule,
+        revision: 0,
+        faults: [],
+        findings: checked.findings,
+      };
       return { valid: true, words: ruleWords(entry), findings: checked.findings };
     } catch (error) {
       if (!(error instanceof CausewayError) || error.code !== 'RULE_INVALID') throw error;
@@ -98,7 +117,8 @@ const checkRule = defineOp({
 const createRule = defineOp({
   name: 'create_rule',
   title: 'Create a rule',
-  description: 'Saves a new rule, which runs at once unless enabled is false or "shadow". Check it first with check_rule.',
+  description:
+    'Saves a new rule, which runs at once unless enabled is false or "shadow". Check it first with check_rule.',
   input: z.strictObject({ rule: body }),
   output: RuleView,
   effect: 'write',
@@ -108,7 +128,8 @@ const createRule = defineOp({
   async run(gateway: Gateway, { rule }, { caller, dryRun }) {
     if (dryRun) {
       const checked = gateway.rulebook.check(rule as Json);
-      if (gateway.rulebook.get(checked.rule.id)) throw new CausewayError('RULE_EXISTS', `there is a rule "${checked.rule.id}" already`);
+      if (gateway.rulebook.get(checked.rule.id))
+        throw new CausewayError('RULE_EXISTS', `there is a rule "${checked.rule.id}" already`);
       return { id: checked.rule.id, revision: 1, rule, findings: checked.findings as unknown as Json, dry_run: true };
     }
     return showRule(gateway, await gateway.rulebook.create(rule as Json, authorOf(caller)));
@@ -133,13 +154,22 @@ const updateRule = defineOp({
   listed: true,
   async run(gateway: Gateway, input, { caller, dryRun }) {
     if ((input.rule === undefined) === (input.patch === undefined)) {
-      throw new CausewayError('INPUT_INVALID', 'give rule or patch', { path: 'rule', hint: 'rule is the whole rule, patch only what changes' });
+      throw new CausewayError('INPUT_INVALID', 'give rule or patch', {
+        path: 'rule',
+        hint: 'rule is the whole rule, patch only what changes',
+      });
     }
     const change = input.rule === undefined ? { patch: input.patch as Json } : { body: input.rule as Json };
     if (dryRun) {
       const entry = gateway.rulebook.require(input.id);
       const next = 'body' in change ? change.body : mergePatch(entry.body, change.patch ?? null);
-      return { id: input.id, revision: entry.revision + 1, rule: next ?? null, findings: gateway.rulebook.check(next ?? null).findings as unknown as Json, dry_run: true };
+      return {
+        id: input.id,
+        revision: entry.revision + 1,
+        rule: next ?? null,
+        findings: gateway.rulebook.check(next ?? null).findings as unknown as Json,
+        dry_run: true,
+      };
     }
     return showRule(gateway, await gateway.rulebook.update(input.id, change, input.revision, authorOf(caller)));
   },
@@ -212,8 +242,12 @@ const resumeRule = control(
 const runRule = defineOp({
   name: 'run_rule',
   title: 'Run a rule now',
-  description: 'Starts a run as if a trigger had fired: condition, guard and run mode hold. Answers the run, or why there is none.',
-  input: z.strictObject({ id, args: z.record(z.string(), z.json()).optional().meta({ description: 'args.x in expressions' }) }),
+  description:
+    'Starts a run as if a trigger had fired: condition, guard and run mode hold. Answers the run, or why there is none.',
+  input: z.strictObject({
+    id,
+    args: z.record(z.string(), z.json()).optional().meta({ description: 'args.x in expressions' }),
+  }),
   output: z.looseObject({}),
   effect: 'write',
   scope: 'devices:control',
@@ -227,7 +261,12 @@ const runRule = defineOp({
       const live = gateway.engine.rules.require(input.id);
       const args = (input.args ?? {}) as Record<string, Json>;
       const at = gateway.engine.core.iso(gateway.engine.core.timeline.now());
-      const { run, refused } = gateway.engine.judge.demand({ live, trigger: { id: 'run', type: 'run', at, args }, cause, args });
+      const { run, refused } = gateway.engine.judge.demand({
+        live,
+        trigger: { id: 'run', type: 'run', at, args },
+        cause,
+        args,
+      });
       return refused ? { id: input.id, refused } : { id: input.id, run: run?.id };
     });
   },
@@ -255,7 +294,10 @@ const simulateRules = defineOp({
   description:
     'Runs a scenario in a world of its own with virtual time: given states, a timeline of events, what is expected. Nothing real is touched. With `rule` the tests of that saved rule are run instead.',
   input: z.strictObject({
-    scenario: z.record(z.string(), z.json()).optional().meta({ description: 'given, rules, timeline, until, expect (docs/scenarios.md)' }),
+    scenario: z
+      .record(z.string(), z.json())
+      .optional()
+      .meta({ description: 'given, rules, timeline, until, expect (docs/scenarios.md)' }),
     rule: z.string().optional().meta({ description: 'Id of a saved rule whose tests are to be run' }),
   }),
   output: z.looseObject({ ok: z.boolean() }),
@@ -270,7 +312,8 @@ const simulateRules = defineOp({
     if (input.scenario) return { ...(await gateway.simulate([input.scenario as Json])) };
     const entry = gateway.rulebook.require(input.rule as string);
     const tests = (entry.rule?.tests ?? []) as Record<string, Json>[];
-    if (tests.length === 0) throw new CausewayError('NOT_FOUND', `the rule "${entry.id}" has no tests`, { hint: 'add them under tests:' });
+    if (tests.length === 0)
+      throw new CausewayError('NOT_FOUND', `the rule "${entry.id}" has no tests`, { hint: 'add them under tests:' });
     return { ...(await gateway.simulate(tests.map(test => ({ ...test, rules: [entry.body] })))) };
   },
 });
@@ -291,4 +334,3 @@ export const ruleOps = [
   listRevisions,
   simulateRules,
 ];
-

@@ -11,11 +11,13 @@ const TABLES = { trigger: triggers, condition: conditions, action: actions } as 
 type Part = keyof typeof TABLES;
 
 /** The JSON Schema of a rule, 2020-12, as people write it. */
-export const ruleJsonSchema = (): Record<string, unknown> => z.toJSONSchema(RuleSchema, { io: 'input' }) as Record<string, unknown>;
+export const ruleJsonSchema = (): Record<string, unknown> =>
+  z.toJSONSchema(RuleSchema, { io: 'input' }) as Record<string, unknown>;
 
 /** All kinds with a line each, and the fields of the frame. */
 export function kindList(): Record<string, unknown> {
-  const list = (part: Part) => TABLES[part].kinds.map(kind => ({ type: kind.type, description: String(kind.schema.meta()?.description ?? '') }));
+  const list = (part: Part) =>
+    TABLES[part].kinds.map(kind => ({ type: kind.type, description: String(kind.schema.meta()?.description ?? '') }));
   return {
     rule: Object.keys(RuleSchema.shape),
     triggers: list('trigger'),
@@ -34,10 +36,13 @@ export function kindSchema(name: string): Record<string, unknown> {
     const known = Object.entries(TABLES).flatMap(([of, { kinds }]) => kinds.map(one => `${of} ${one.type}`));
     throw new CausewayError('NOT_FOUND', `there is no kind "${name}"`, { path: 'kind', hint: didYouMean(name, known) });
   }
-  const schema = z.toJSONSchema(kind.schema, { io: 'input' }) as Record<string, unknown> & { $defs?: Record<string, Record<string, unknown>> };
+  const schema = z.toJSONSchema(kind.schema, { io: 'input' }) as Record<string, unknown> & {
+    $defs?: Record<string, Record<string, unknown>>;
+  };
   // The kinds that it may hold would fill pages; their names are enough to ask for them.
   for (const union of ['Trigger', 'Condition', 'Action']) {
-    if (schema.$defs?.[union]) schema.$defs[union] = { type: 'object', description: `Any ${union.toLowerCase()}; see get_rule_schema` };
+    if (schema.$defs?.[union])
+      schema.$defs[union] = { type: 'object', description: `Any ${union.toLowerCase()}; see get_rule_schema` };
   }
   const used = JSON.stringify({ ...schema, $defs: undefined });
   const keep = (defs: Record<string, Record<string, unknown>>) => {

@@ -1,12 +1,12 @@
 // How things are shown: the same JSON in MCP, REST, CLI and on the bus.
 import { z } from 'zod';
-import { triggers } from '../engine/triggers/index.ts';
-import { conditions } from '../engine/conditions/index.ts';
 import { actions } from '../engine/actions/index.ts';
+import { conditions } from '../engine/conditions/index.ts';
 import type { LiveRule } from '../engine/core.ts';
 import { statusOf } from '../engine/rule-status.ts';
 import type { Entry } from '../engine/rules/rulebook.ts';
 import { triggerId } from '../engine/rules/schema.ts';
+import { triggers } from '../engine/triggers/index.ts';
 import { iso } from '../lib/clock.ts';
 import { formatLocal } from '../lib/time/zone.ts';
 import { backendOf, type Device } from '../model/device.ts';
@@ -36,7 +36,7 @@ export function ruleState(gateway: Gateway, entry: Entry): z.infer<typeof RuleSu
   return {
     id: entry.id,
     name: body.name ?? entry.id,
-    enabled: isSuspended ? false : (runtime?.override ?? entry.rule?.enabled ?? false),
+    enabled: isSuspended || !live ? false : (runtime?.override ?? live.rule.enabled ?? true),
     status,
     ...(reason !== undefined && { status_reason: reason }),
     revision: entry.revision,
@@ -53,7 +53,11 @@ export function ruleState(gateway: Gateway, entry: Entry): z.infer<typeof RuleSu
 
 function statusFor(gateway: Gateway, entry: Entry, live: LiveRule | undefined): { status: string; reason?: string } {
   const [fault] = entry.faults;
-  if (fault) return { status: 'unavailable', reason: `${entry.file}:${fault.line}:${fault.column} ${fault.path ? `${fault.path}: ` : ''}${fault.message}` };
+  if (fault)
+    return {
+      status: 'unavailable',
+      reason: `${entry.file}:${fault.line}:${fault.column} ${fault.path ? `${fault.path}: ` : ''}${fault.message}`,
+    };
   if (!live) return { status: 'unavailable', reason: 'it is not running yet' };
   return statusOf(gateway.engine.core, live);
 }
@@ -80,7 +84,14 @@ export function nextOccurrences(gateway: Gateway, id: string): Json[] {
     if (next === undefined) return [];
     const trigger = triggerId(live.rule, index);
     if (next === null) return [{ trigger, at: null }];
-    return [{ trigger, at: iso(next.at), local: formatLocal(next.at, live.view.zone), ...(next.note !== undefined && { note: next.note }) }];
+    return [
+      {
+        trigger,
+        at: iso(next.at),
+        local: formatLocal(next.at, live.view.zone),
+        ...(next.note !== undefined && { note: next.note }),
+      },
+    ];
   });
 }
 
@@ -114,7 +125,11 @@ export function showDevice(gateway: Gateway, device: Device): Record<string, Jso
       ...(declared?.values && { values: [...declared.values] }),
       ...(declared?.unit !== undefined && { unit: declared.unit }),
       ...(declared?.momentary && { momentary: true }),
-      ...(reading && { quality: reading.epoch === 0 ? 'unknown' : reading.quality, last_changed: iso(timeline.toWall(reading.lastChanged)), last_reported: iso(timeline.toWall(reading.lastReported)) }),
+      ...(reading && {
+        quality: reading.epoch === 0 ? 'unknown' : reading.quality,
+        last_changed: iso(timeline.toWall(reading.lastChanged)),
+        last_reported: iso(timeline.toWall(reading.lastReported)),
+      }),
       ...(reading?.cause && { by: reading.cause.by }),
     };
   }
@@ -123,7 +138,12 @@ export function showDevice(gateway: Gateway, device: Device): Record<string, Jso
     ...(alias !== undefined && { alias }),
     ...(room !== undefined && { room }),
     attributes,
-    commands: Object.fromEntries(Object.entries(device.commands).map(([name, command]) => [name, { args: command.args as unknown as Json, idempotent: command.idempotent }])),
+    commands: Object.fromEntries(
+      Object.entries(device.commands).map(([name, command]) => [
+        name,
+        { args: command.args as unknown as Json, idempotent: command.idempotent },
+      ]),
+    ),
   };
 }
 
@@ -143,9 +163,16 @@ export function deviceSummary(gateway: Gateway, device: Device): Record<string, 
   const alias = devices.aliasOf(device.id);
   const room = devices.roomOf(device);
   const state: Record<string, Json> = {};
-  for (const [name, reading] of values.of(device.id) ?? []) state[name] = reading.quality === 'good' ? reading.value : null;
-  return { ...summary(gateway, device), ...(alias !== undefined && { alias }), ...(room !== undefined && { room }), state };
+  for (const [name, reading] of values.of(device.id) ?? [])
+    state[name] = reading.quality === 'good' ? reading.value : null;
+  return {
+    ...summary(gateway, device),
+    ...(alias !== undefined && { alias }),
+    ...(room !== undefined && { room }),
+    state,
+  };
 }
 
 /** The envelope of an event, instants as ISO 8601. */
-export const showEvent = (event: Event): Record<string, Json> => ({ ...event, ts: iso(event.ts) }) as unknown as Record<string, Json>;
+export const showEvent = (event: Event): Record<string, Json> =>
+  ({ ...event, ts: iso(event.ts) }) as unknown as Record<string, Json>;

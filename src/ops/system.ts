@@ -13,7 +13,8 @@ const AnyObject = z.looseObject({});
 const getSystem = defineOp({
   name: 'get_system',
   title: 'The gateway',
-  description: 'Version, addresses, backends, counts, what is suspended or broken, panic, and whether users exist. Start here.',
+  description:
+    'Version, addresses, backends, counts, what is suspended or broken, panic, and whether users exist. Start here.',
   input: z.strictObject({}),
   output: AnyObject,
   effect: 'read',
@@ -37,11 +38,24 @@ const getSystem = defineOp({
       mode: house.mode.value,
       devices: devices.all().length,
       rules: rules.length,
-      troubled_rules: rules.filter(rule => rule.status !== 'ok' && rule.status !== 'dormant').map(({ id, status, status_reason }) => ({ id, status, reason: status_reason })),
+      troubled_rules: rules
+        .filter(rule => rule.status !== 'ok' && rule.status !== 'dormant')
+        .map(({ id, status, status_reason }) => ({ id, status, reason: status_reason })),
       running: engine.runs.all().length,
       timers: timeline.pending,
-      backends: [...devices.allBackends()].map(([id, { state, ready, since, reason }]) => ({ id, state, ready, since: iso(timeline.toWall(since)), ...(reason !== undefined && { reason }) })),
-      counters: { ...engine.counters, ...gateway.journal.counters(), coalesced: engine.turns.inbox.coalesced, dropped_inputs: engine.turns.inbox.dropped },
+      backends: [...devices.allBackends()].map(([id, { state, ready, since, reason }]) => ({
+        id,
+        state,
+        ready,
+        since: iso(timeline.toWall(since)),
+        ...(reason !== undefined && { reason }),
+      })),
+      counters: {
+        ...engine.counters,
+        ...gateway.journal.counters(),
+        coalesced: engine.turns.inbox.coalesced,
+        dropped_inputs: engine.turns.inbox.dropped,
+      },
       ...(engine.turns.trouble !== undefined && { store_trouble: engine.turns.trouble }),
       open: gateway.principals.isOpen(),
     };
@@ -66,7 +80,8 @@ const listUsers = defineOp({
 const addUser = defineOp({
   name: 'add_user',
   title: 'Add a user',
-  description: 'Adds a user with a role; without password he gets a token, shown this once. From the first user on nobody is let in without.',
+  description:
+    'Adds a user with a role; without password he gets a token, shown this once. From the first user on nobody is let in without.',
   input: z.strictObject({
     name: z.string().min(1),
     role: z.enum(ROLES),
@@ -81,7 +96,10 @@ const addUser = defineOp({
   async run(gateway: Gateway, input, { dryRun }) {
     if (dryRun) return { name: input.name, role: input.role, dry_run: true };
     if (gateway.principals.isOpen() && input.role !== 'admin') {
-      throw new CausewayError('INPUT_INVALID', 'the first user must be an admin, or nobody could add the next', { path: 'role', hint: 'use role admin' });
+      throw new CausewayError('INPUT_INVALID', 'the first user must be an admin, or nobody could add the next', {
+        path: 'role',
+        hint: 'use role admin',
+      });
     }
     const made = await gateway.principals.add(input.name, {
       role: input.role,
@@ -114,7 +132,12 @@ const createToken = defineOp({
   name: 'create_token',
   title: 'Create a token',
   description: 'A token of a user, shown this once; `expires` as a duration, `scopes` narrow those of the user.',
-  input: z.strictObject({ name: z.string().min(1), label: z.string().optional(), expires: z.string().optional(), scopes: z.array(z.enum(SCOPES)).optional() }),
+  input: z.strictObject({
+    name: z.string().min(1),
+    label: z.string().optional(),
+    expires: z.string().optional(),
+    scopes: z.array(z.enum(SCOPES)).optional(),
+  }),
   output: AnyObject,
   effect: 'admin',
   scope: 'admin',
@@ -122,7 +145,8 @@ const createToken = defineOp({
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
     const expiresIn = input.expires === undefined ? undefined : parseDuration(input.expires);
-    if (input.expires !== undefined && expiresIn === undefined) throw new CausewayError('INPUT_INVALID', `"${input.expires}" is no duration`, { path: 'expires' });
+    if (input.expires !== undefined && expiresIn === undefined)
+      throw new CausewayError('INPUT_INVALID', `"${input.expires}" is no duration`, { path: 'expires' });
     if (dryRun) return { name: input.name, dry_run: true };
     const made = await gateway.principals.issueToken(input.name, {
       ...(input.label !== undefined && { label: input.label }),

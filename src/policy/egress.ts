@@ -37,10 +37,18 @@ function read(text: string): Entry {
   if (bits !== undefined && isIP(base)) {
     const list = new BlockList();
     list.addSubnet(base, Number(bits), familyOf(base));
-    return { fits: (_host, addresses) => addresses.every(address => list.check(address, familyOf(address))), port, isAny: false };
+    return {
+      fits: (_host, addresses) => addresses.every(address => list.check(address, familyOf(address))),
+      port,
+      isAny: false,
+    };
   }
   if (name.startsWith('*.')) return { fits: host => host.endsWith(name.slice(1)), port, isAny: true };
-  return { fits: (host, addresses) => host === name || addresses.every(address => address === name), port, isAny: false };
+  return {
+    fits: (host, addresses) => host === name || addresses.every(address => address === name),
+    port,
+    isAny: false,
+  };
 }
 
 /** Reads the list `security.egress.allow`. */
@@ -61,10 +69,17 @@ export function egressOf(allow: readonly string[]): Egress {
       const port = url.port || (url.protocol === 'https:' ? '443' : '80');
       const addresses = isIP(host) ? [plain(host)] : await resolve(host);
       const isGuarded = addresses.some(address => guarded.check(address, familyOf(address)));
-      const fits = entries.some(entry => (entry.port === undefined || entry.port === port) && (!isGuarded || !entry.isAny) && entry.fits(host, addresses));
+      const fits = entries.some(
+        entry =>
+          (entry.port === undefined || entry.port === port) &&
+          (!isGuarded || !entry.isAny) &&
+          entry.fits(host, addresses),
+      );
       if (fits) return;
       throw new CausewayError('FORBIDDEN', `rules may not reach ${host}`, {
-        hint: isGuarded ? `it is an address of this machine or its link: name it in security.egress.allow` : 'add it to security.egress.allow in config.yaml',
+        hint: isGuarded
+          ? `it is an address of this machine or its link: name it in security.egress.allow`
+          : 'add it to security.egress.allow in config.yaml',
       });
     },
   };

@@ -41,10 +41,14 @@ export function permit(op: Ruled, input: unknown, call: Call, switches: Switches
   }
   const isRead = op.effect === 'read';
   if (isRead ? !switches.reads : !switches.writes) {
-    throw new CausewayError('SWITCHED_OFF', `all ${isRead ? 'reading' : 'writing'} operations are switched off`, { hint: `security.${isRead ? 'reads' : 'writes'} in config.yaml` });
+    throw new CausewayError('SWITCHED_OFF', `all ${isRead ? 'reading' : 'writing'} operations are switched off`, {
+      hint: `security.${isRead ? 'reads' : 'writes'} in config.yaml`,
+    });
   }
   if (switches.ops[op.name] === false) {
-    throw new CausewayError('SWITCHED_OFF', `${op.name} is switched off`, { hint: `security.ops.${op.name} in config.yaml` });
+    throw new CausewayError('SWITCHED_OFF', `${op.name} is switched off`, {
+      hint: `security.ops.${op.name} in config.yaml`,
+    });
   }
   const checked = check(op.input, input ?? {});
   if (!checked.ok) {
@@ -54,12 +58,17 @@ export function permit(op: Ruled, input: unknown, call: Call, switches: Switches
     throw new CausewayError('INPUT_INVALID', `${path || op.name}: ${first?.message ?? 'does not fit'}${more}`, {
       path,
       ...(first?.hint !== undefined && { hint: first.hint }),
-      details: { issues: checked.issues.map(issue => ({ path: pathText(issue.path), message: issue.message, hint: issue.hint })) },
+      details: {
+        issues: checked.issues.map(issue => ({ path: pathText(issue.path), message: issue.message, hint: issue.hint })),
+      },
     });
   }
   const value = checked.value as Record<string, unknown>;
   if (op.effect === 'destructive' && !call.dryRun && value.confirm !== true) {
-    throw new CausewayError('CONFIRM_REQUIRED', `${op.name} cannot be undone`, { path: 'confirm', hint: 'call it again with confirm: true, or with dry_run to see what it would do' });
+    throw new CausewayError('CONFIRM_REQUIRED', `${op.name} cannot be undone`, {
+      path: 'confirm',
+      hint: 'call it again with confirm: true, or with dry_run to see what it would do',
+    });
   }
   return value;
 }

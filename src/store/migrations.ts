@@ -6,17 +6,15 @@ import { CausewayError } from '../lib/errors.ts';
 // A table per name of TABLES, not one table for all: each can be read with the sqlite3 shell, loaded in one scan and
 // changed by itself. WITHOUT ROWID, because these rows come and go and a second b-tree would double the work.
 const FIRST_TABLES = [
-  'timers',
   'runs',
   'outbox',
   'memory',
-  'occurrences',
   'variables',
   'modes',
   'state',
   'rules',
   'devices',
-  'retained',
+  'topics',
   'virtual',
   'scenes',
   'principals',

@@ -3,25 +3,23 @@ import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 
 /**
- * Tables of the engine's own records, each a map from key to a JSON value.
- * timers: pending due times · runs: waiting runs with their position · outbox: commands and effects on their way ·
- * memory: what triggers remember · occurrences: last wall-clock occurrence handled per trigger · variables: values of house and
- * rule variables · modes: the house's mode · state: last known values · rules: runtime side of rules (override, suspension,
- * counts) · devices: the last known declarations of devices · retained: last payloads of outside topics ·
- * virtual: devices made by users · scenes: captured scenes · principals: users and tokens · meta: odds and ends.
+ * Tables of the gateway's own records, each a map from key to a JSON value.
+ * memory: what triggers remember (holds, schedules, windows) · runs: waiting runs with their position · outbox: commands and
+ * effects on their way · variables: values of house and rule variables · modes: the house's mode · state: last known values ·
+ * topics: last payloads of outside topics that rules look at ·
+ * rules: runtime side of rules (override, suspension, counts) · devices: the last known declarations of devices · virtual:
+ * devices made by users · scenes: captured scenes · principals: users and tokens · meta: odds and ends.
  */
 export const TABLES = [
-  'timers',
   'runs',
   'outbox',
   'memory',
-  'occurrences',
   'variables',
   'modes',
   'state',
   'rules',
   'devices',
-  'retained',
+  'topics',
   'virtual',
   'scenes',
   'principals',

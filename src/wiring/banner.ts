@@ -15,9 +15,17 @@ export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): strin
     ...(mqtt === undefined ? [] : [`  MQTT    ${mqtt}          watch:   mosquitto_sub -p ${port} -t 'causeway/#' -v`]),
     `  Rules   ${rules.length}, ${gateway.engine.core.devices.all().length} devices`,
     ...(isDemo
-      ? ['', '  Try     npm run causeway -- rule list', '          npm run causeway -- events --follow', '', '  Your own house: copy config.example.yaml to config.yaml and start again.']
+      ? [
+          '',
+          '  Try     npm run causeway -- rule list',
+          '          npm run causeway -- events --follow',
+          '',
+          '  Your own house: copy config.example.yaml to config.yaml and start again.',
+        ]
       : []),
-    ...(gateway.principals.isOpen() ? ['', '  Nobody has to log in yet, so it listens on this machine only (npm run causeway -- user add <name>).'] : []),
+    ...(gateway.principals.isOpen()
+      ? ['', '  Nobody has to log in yet, so it listens on this machine only (npm run causeway -- user add <name>).']
+      : []),
     '',
     '',
   ];

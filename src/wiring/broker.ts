@@ -49,12 +49,22 @@ export function brokerLimits(limits: Config['mqtt']['limits']): Limits {
 }
 
 /** Listens as configured; on loopback only while nobody has to log in. @returns the address @throws PORT_IN_USE */
-export async function listenMqtt(broker: Broker, mqtt: Config['mqtt'], principals: Principals, options: { mayMove: boolean; log: Log }): Promise<string> {
+export async function listenMqtt(
+  broker: Broker,
+  mqtt: Config['mqtt'],
+  principals: Principals,
+  options: { mayMove: boolean; log: Log },
+): Promise<string> {
   const isOpen = principals.isOpen();
   const loopbackOnly = isOpen || mqtt.tls !== undefined;
   const host = loopbackOnly && !LOOPBACK.test(mqtt.host) && mqtt.host !== 'localhost' ? '127.0.0.1' : mqtt.host;
   if (host !== mqtt.host) {
-    options.log.warn({ host: mqtt.host }, isOpen ? 'there is no user yet: MQTT listens on this machine only until one exists (causeway user add)' : 'with TLS plain MQTT listens on this machine only');
+    options.log.warn(
+      { host: mqtt.host },
+      isOpen
+        ? 'there is no user yet: MQTT listens on this machine only until one exists (causeway user add)'
+        : 'with TLS plain MQTT listens on this machine only',
+    );
   }
   const { port } = await broker.listen({ host, port: mqtt.port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' && options.mayMove) return broker.listen({ host, port: 0 });
@@ -66,11 +76,21 @@ export async function listenMqtt(broker: Broker, mqtt: Config['mqtt'], principal
       try {
         return readFileSync(path);
       } catch (error) {
-        throw new CausewayError('CONFIG_INVALID', `${path} cannot be read: ${(error as Error).message}`, { path: 'mqtt/tls' });
+        throw new CausewayError('CONFIG_INVALID', `${path} cannot be read: ${(error as Error).message}`, {
+          path: 'mqtt/tls',
+        });
       }
     };
     await broker
-      .listen({ host: mqtt.host, port: tls.port, tls: { cert: read(tls.cert_file), key: read(tls.key_file), ...(tls.ca_file !== undefined && { ca: read(tls.ca_file) }) } })
+      .listen({
+        host: mqtt.host,
+        port: tls.port,
+        tls: {
+          cert: read(tls.cert_file),
+          key: read(tls.key_file),
+          ...(tls.ca_file !== undefined && { ca: read(tls.ca_file) }),
+        },
+      })
       .catch((error: NodeJS.ErrnoException) => {
         throw portError(error, mqtt.host, tls.port);
       });
@@ -79,7 +99,11 @@ export async function listenMqtt(broker: Broker, mqtt: Config['mqtt'], principal
 }
 
 function portError(error: NodeJS.ErrnoException, host: string, port: number): CausewayError {
-  if (error.code !== 'EADDRINUSE') return new CausewayError('CONFIG_INVALID', `MQTT cannot listen on ${host}:${port}: ${error.message}`, { path: 'mqtt/port', cause: error });
+  if (error.code !== 'EADDRINUSE')
+    return new CausewayError('CONFIG_INVALID', `MQTT cannot listen on ${host}:${port}: ${error.message}`, {
+      path: 'mqtt/port',
+      cause: error,
+    });
   return new CausewayError('PORT_IN_USE', `something else listens on ${host}:${port} already, perhaps Mosquitto`, {
     path: 'mqtt/port',
     hint: 'either stop it, or give another mqtt.port (0 takes a free one); to use that broker instead, set mqtt.mode: external and mqtt.url',

@@ -3,12 +3,12 @@ import type { BusMessage } from '../bus/bus.ts';
 import { decodePayload, readSwitch, splitCause } from '../bus/codec.ts';
 import type { Face } from '../bus/face.ts';
 import type { BusInput } from '../bus/topics.ts';
+import type { Engine } from '../engine/engine.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { commandFor } from '../model/command-for.ts';
 import type { Json } from '../model/value.ts';
 import type { BoundOp, Caller } from '../ops/op.ts';
-import type { Engine } from '../engine/engine.ts';
 
 /** What inputs are carried out with. */
 export interface BusInputParts {
@@ -39,7 +39,12 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
           return op.call(args, { caller, dryRun, signal: new AbortController().signal });
         });
       case 'command':
-        await call('send_command', { device: input.device, command: input.command, ...(isArgs(payload) && { args: asArgs(payload) }), wait: false });
+        await call('send_command', {
+          device: input.device,
+          command: input.command,
+          ...(isArgs(payload) && { args: asArgs(payload) }),
+          wait: false,
+        });
         return;
       case 'set':
         for (const [attribute, value] of Object.entries(valuesOf(input.attribute, payload))) {
@@ -49,15 +54,21 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
         return;
       case 'rule_set': {
         const on = readSwitch(payload);
-        if (on === undefined) throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is neither ON nor OFF`);
+        if (on === undefined)
+          throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is neither ON nor OFF`);
         await call(on ? 'enable_rule' : 'disable_rule', { id: input.rule });
         return;
       }
       case 'rule_run':
-        await call('run_rule', { id: input.rule, ...(payload !== null && typeof payload === 'object' && !Array.isArray(payload) && { args: payload }) });
+        await call('run_rule', {
+          id: input.rule,
+          ...(payload !== null && typeof payload === 'object' && !Array.isArray(payload) && { args: payload }),
+        });
         return;
       case 'mode_set':
-        await call('set_mode', { mode: payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload.mode : payload });
+        await call('set_mode', {
+          mode: payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload.mode : payload,
+        });
         return;
       case 'variable_set':
         await call('set_variable', { name: input.variable, value: payload });
@@ -65,9 +76,15 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
     }
   } catch (thrown) {
     const error = asCausewayError(thrown);
-    parts.log.warn({ topic: message.topic, client: message.client, ...error.toJSON() }, 'what an outsider asked for could not be done');
+    parts.log.warn(
+      { topic: message.topic, client: message.client, ...error.toJSON() },
+      'what an outsider asked for could not be done',
+    );
     if (input.kind === 'set' || input.kind === 'command') {
-      parts.face.result({ id: parts.engine.core.ids(), outcome: 'refused', ms: 0, error: error.toJSON() }, input.device);
+      parts.face.result(
+        { id: parts.engine.core.ids(), outcome: 'refused', ms: 0, error: error.toJSON() },
+        input.device,
+      );
     }
   }
 }
@@ -85,10 +102,17 @@ function valuesOf(attribute: string | undefined, payload: Json): Record<string, 
   // Home Assistant and Tasmota send a bare ON to the thing itself.
   const on = readSwitch(payload);
   if (on !== undefined) return { switch: on ? 'on' : 'off' };
-  throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is no JSON object of values`, { hint: 'write {"switch":"on"}, or publish to …/set/<attribute>' });
+  throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is no JSON object of values`, {
+    hint: 'write {"switch":"on"}, or publish to …/set/<attribute>',
+  });
 }
 
-function commandOf(engine: Engine, id: string, attribute: string, value: Json): { command: string; args: Record<string, Json> } {
+function commandOf(
+  engine: Engine,
+  id: string,
+  attribute: string,
+  value: Json,
+): { command: string; args: Record<string, Json> } {
   const device = engine.core.devices.require(id);
   const word = typeof value === 'string' ? value.toLowerCase() : value;
   const found = commandFor(device, attribute, value) ?? commandFor(device, attribute, word);
@@ -96,10 +120,17 @@ function commandOf(engine: Engine, id: string, attribute: string, value: Json): 
   const on = device.attributes[attribute]?.values?.includes('on') ? readSwitch(value) : undefined;
   const switched = on === undefined ? undefined : commandFor(device, attribute, on ? 'on' : 'off');
   if (switched) return switched;
-  throw new CausewayError('COMMAND_UNKNOWN', `no command of ${id} sets ${attribute} to ${JSON.stringify(value)}`, { hint: `its commands are ${Object.keys(device.commands).join(', ') || 'none'}` });
+  throw new CausewayError('COMMAND_UNKNOWN', `no command of ${id} sets ${attribute} to ${JSON.stringify(value)}`, {
+    hint: `its commands are ${Object.keys(device.commands).join(', ') || 'none'}`,
+  });
 }
 
-async function answer(parts: BusInputParts, op: string, payload: Json, call: (args: Record<string, unknown>, dryRun: boolean) => Promise<unknown>): Promise<void> {
+async function answer(
+  parts: BusInputParts,
+  op: string,
+  payload: Json,
+  call: (args: Record<string, unknown>, dryRun: boolean) => Promise<unknown>,
+): Promise<void> {
   const body = payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload : {};
   const { transaction, dry_run: dryRun, ...args } = body;
   const echo = transaction === undefined ? {} : { transaction };

@@ -1,7 +1,14 @@
 // The demo: a virtual house in a data folder of its own, with copies of the example rules and a generated past week.
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { demoHouse, DEMO_HOUSE_YAML, type DemoHouse, furnish, pastEvents, runDemo } from '../backends/virtual/demo/index.ts';
+import {
+  DEMO_HOUSE_YAML,
+  type DemoHouse,
+  demoHouse,
+  furnish,
+  pastEvents,
+  runDemo,
+} from '../backends/virtual/demo/index.ts';
 import type { VirtualBackend } from '../backends/virtual/index.ts';
 import { encodeEvent } from '../bus/codec.ts';
 import type { Config } from '../config/schema.ts';
@@ -49,13 +56,27 @@ export function demoHome({ config, clock, examples }: { config: Config; clock: C
 }
 
 /** Furnishes the house, and writes its past week into an empty journal. */
-export async function furnishDemo({ demo }: DemoHome, { virtual, gateway }: { virtual: VirtualBackend; gateway: Gateway }, clock: Clock): Promise<void> {
+export async function furnishDemo(
+  { demo }: DemoHome,
+  { virtual, gateway }: { virtual: VirtualBackend; gateway: Gateway },
+  clock: Clock,
+): Promise<void> {
   const now = clock.now();
   furnish(virtual, demo, now);
   if ((await gateway.journal.days()).length > 0) return;
   let seq = 0;
   for (const event of pastEvents(demo, now - WEEK_MS, now)) {
-    gateway.journal.append({ ts: event.ts, seq: ++seq, kind: 'event', subject: event.device, attribute: event.attribute, body: encodeEvent(event) }, event.value);
+    gateway.journal.append(
+      {
+        ts: event.ts,
+        seq: ++seq,
+        kind: 'event',
+        subject: event.device,
+        attribute: event.attribute,
+        body: encodeEvent(event),
+      },
+      event.value,
+    );
   }
   await gateway.journal.flush();
 }

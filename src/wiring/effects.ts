@@ -1,7 +1,7 @@
 // Carries out effects of rules that are no commands: publishing, notifying, requesting.
 import type { Bus } from '../bus/bus.ts';
 import type { Topics } from '../bus/topics.ts';
-import type { OutgoingEffect, Answer } from '../engine/kind.ts';
+import type { Answer, OutgoingEffect } from '../engine/kind.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
@@ -17,7 +17,13 @@ export interface EffectParts {
   readonly egress: Egress;
   readonly answered: (id: string, answer: Answer) => void;
   /** A message of our own that rules may listen to as well. */
-  readonly message: (message: { topic: string; payload: string; retained: boolean; client: string; cause: Cause }) => void;
+  readonly message: (message: {
+    topic: string;
+    payload: string;
+    retained: boolean;
+    client: string;
+    cause: Cause;
+  }) => void;
   readonly notify: (message: Extract<OutgoingEffect, { type: 'notify' }>, id: string) => Promise<void>;
 }
 
@@ -51,7 +57,10 @@ export function effectsOf(parts: EffectParts): (id: string, effect: OutgoingEffe
 function publish(parts: EffectParts, effect: Extract<OutgoingEffect, { type: 'publish' }>, cause: Cause): Answer {
   const { topic, payload, qos, retain } = effect;
   if (parts.topics.isOurs(topic)) {
-    parts.log.warn({ topic }, 'a rule may not publish on the gateway’s own topics; use command, set_variable or control_rule');
+    parts.log.warn(
+      { topic },
+      'a rule may not publish on the gateway’s own topics; use command, set_variable or control_rule',
+    );
     return { outcome: 'failed', error: { code: 'FORBIDDEN', message: `${topic} is one of the gateway’s own topics` } };
   }
   parts.bus().publish(topic, payload, { qos, retain });
@@ -64,16 +73,33 @@ async function request(parts: EffectParts, effect: Extract<OutgoingEffect, { typ
   await parts.egress.check(url);
   let response: Response;
   try {
-    response = await fetch(url, { method, headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) });
+    response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body !== undefined && { body }),
+    });
   } catch (error) {
     const isTimeout = error instanceof Error && error.name === 'TimeoutError';
-    throw new CausewayError(isTimeout ? 'BACKEND_TIMEOUT' : 'BACKEND_OFFLINE', `${method} ${new URL(url).origin} failed: ${String((error as Error).cause ?? (error as Error).message)}`);
+    throw new CausewayError(
+      isTimeout ? 'BACKEND_TIMEOUT' : 'BACKEND_OFFLINE',
+      `${method} ${new URL(url).origin} failed: ${String((error as Error).cause ?? (error as Error).message)}`,
+    );
   }
   const text = await readBounded(response);
   const parsed = parseJson(text);
-  const bind: Json = { status: response.status, headers: Object.fromEntries(response.headers), body: parsed === undefined ? text : parsed };
+  const bind: Json = {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: parsed === undefined ? text : parsed,
+  };
   if (response.ok) return { outcome: 'ok', bind };
-  return { outcome: 'failed', bind, error: { code: 'BACKEND_REJECTED', message: `${new URL(url).origin} answered ${response.status}` } };
+  return {
+    outcome: 'failed',
+    bind,
+    error: { code: 'BACKEND_REJECTED', message: `${new URL(url).origin} answered ${response.status}` },
+  };
 }
 
 async function readBounded(response: Response): Promise<string> {

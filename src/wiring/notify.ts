@@ -22,7 +22,10 @@ export interface NotifyParts {
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Sends a notification; rejects when it did not get through. */
-export function notifySender(house: HouseFile, parts: NotifyParts): (effect: Extract<OutgoingEffect, { type: 'notify' }>) => Promise<void> {
+export function notifySender(
+  house: HouseFile,
+  parts: NotifyParts,
+): (effect: Extract<OutgoingEffect, { type: 'notify' }>) => Promise<void> {
   const { engine, bus, clock, log, egress } = parts;
   const notifiers = notifiersOf(house.notifiers, house.default_notifier, {
     clock,
@@ -34,7 +37,8 @@ export function notifySender(house: HouseFile, parts: NotifyParts): (effect: Ext
       const said = await engine().do(() => core.gate.submit(core.tx, { device, command, args, cause }));
       if (said.error) throw said.error;
       const result = await engine().resultOf(said.id, ANSWER_TIMEOUT_MS, new AbortController().signal);
-      if (result && result.outcome !== 'ok') throw new CausewayError(result.error?.code ?? 'BACKEND_REJECTED', result.error?.message ?? result.outcome);
+      if (result && result.outcome !== 'ok')
+        throw new CausewayError(result.error?.code ?? 'BACKEND_REJECTED', result.error?.message ?? result.outcome);
     },
     publish: async (topic, payload, options) => bus.publish(topic, payload, options),
     async fetch(input, init) {
@@ -42,7 +46,8 @@ export function notifySender(house: HouseFile, parts: NotifyParts): (effect: Ext
       return fetch(input, { ...init, redirect: 'manual' });
     },
   });
-  for (const [name, fault] of Object.entries(notifiers.faults)) log.warn({ notifier: name, ...fault.toJSON() }, 'a notifier of house.yaml cannot be used');
+  for (const [name, fault] of Object.entries(notifiers.faults))
+    log.warn({ notifier: name, ...fault.toJSON() }, 'a notifier of house.yaml cannot be used');
   return ({ message, title, to, priority, tag, ask }) => {
     const known = ['low', 'normal', 'high', 'urgent'] as const;
     const told: Message = { message, title, priority: known.find(one => one === priority), tag, answers: ask?.answers };

@@ -47,7 +47,12 @@ export function publishPresent({ gateway, face, topics, devices, house, engine, 
     current.add(topics.variableState(name));
   }
   face.guardState(suspended());
-  face.info({ version: gateway.version, backends: [...devices.allBackends().keys()], devices: devices.all().length, rules: rules.length });
+  face.info({
+    version: gateway.version,
+    backends: [...devices.allBackends().keys()],
+    devices: devices.all().length,
+    rules: rules.length,
+  });
   face.bridge('online', engine.core.boot);
   face.clearStale(topic => current.has(topic));
 }

@@ -6,11 +6,18 @@ import type { Json } from '../model/value.ts';
 import type { SimulationReport } from '../ops/gateway.ts';
 
 /** Runs each scenario in a world of its own. */
-export async function simulate(_scenarios: readonly Json[], _house: HouseFile, _surroundings: Surroundings): Promise<SimulationReport> {
+export async function simulate(
+  _scenarios: readonly Json[],
+  _house: HouseFile,
+  _surroundings: Surroundings,
+): Promise<SimulationReport> {
   throw new CausewayError('UNSUPPORTED', 'not built yet');
 }
 
 /** Runs scenario files. */
-export async function simulateFiles(_files: readonly string[], _rules: string | undefined): Promise<{ ok: boolean; scenarios: { file: string; name: string; ok: boolean; failures: string[] }[] }> {
+export async function simulateFiles(
+  _files: readonly string[],
+  _rules: string | undefined,
+): Promise<{ ok: boolean; scenarios: { file: string; name: string; ok: boolean; failures: string[] }[] }> {
   throw new CausewayError('UNSUPPORTED', 'not built yet');
 }

@@ -60,7 +60,11 @@ function thinning(): (event: Event) => boolean {
 }
 
 /** Builds the sinks, and what flushes the traces at a stop. */
-export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean, later: (ms: number, call: () => void) => void) {
+export function sinksOf(
+  parts: SinkParts,
+  isTelemetry: (event: Event) => boolean,
+  later: (ms: number, call: () => void) => void,
+) {
   const { face, journal, store, log, recent, updated$ } = parts;
   const keepTelemetry = thinning();
   let traces: Trace[] = [];
@@ -69,7 +73,8 @@ export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean
   const flush = async () => {
     const batch = traces;
     traces = [];
-    if (batch.length > 0) await store.putTraces(batch).catch(error => log.error({ error: String(error) }, 'traces could not be stored'));
+    if (batch.length > 0)
+      await store.putTraces(batch).catch(error => log.error({ error: String(error) }, 'traces could not be stored'));
   };
   const sinks: EngineSinks = {
     onEvent(event) {
@@ -79,7 +84,10 @@ export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean
       recent.add(event);
       const kind = journalKind(event);
       if (kind && (!isTelemetry(event) || keepTelemetry(event))) {
-        journal.append({ ts: event.ts, seq: ++journalSeq, kind, subject: event.device, attribute: event.attribute, body: encode() }, event.value);
+        journal.append(
+          { ts: event.ts, seq: ++journalSeq, kind, subject: event.device, attribute: event.attribute, body: encode() },
+          event.value,
+        );
       }
       if (event.attribute === 'mode' && event.kind === 'state') face.mode(event.value, event.ts);
       if (event.device === 'house:variables') face.variable(event.attribute, event.value, event.ts);
@@ -87,9 +95,21 @@ export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean
         updated$.next(uris.device(event.device));
         if (event.attribute === '$device') parts.listChanged$.next();
       } else if (event.kind === 'device') updated$.next(uris.device(event.device));
-      if (event.kind === 'system' && event.attribute !== '$availability' && event.value !== null && typeof event.value === 'object' && '$command' in event.value) {
+      if (
+        event.kind === 'system' &&
+        event.attribute !== '$availability' &&
+        event.value !== null &&
+        typeof event.value === 'object' &&
+        '$command' in event.value
+      ) {
         const { $command, ...args } = event.value as Record<string, Json>;
-        face.command({ id: String($command), device: event.device, command: event.attribute, args, cause: event.cause });
+        face.command({
+          id: String($command),
+          device: event.device,
+          command: event.attribute,
+          args,
+          cause: event.cause,
+        });
       }
       updated$.next(uris.events);
       parts.follow(event);
@@ -107,7 +127,8 @@ export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean
     onGuard(notice) {
       log.warn({ ...notice }, 'the guard stepped in');
       face.guard(notice, parts.suspended());
-      if (notice.suspended) parts.notifyGuard(`${notice.message}. ${notice.hints[0] ?? ''}`, `Rule ${notice.rule} stands suspended`);
+      if (notice.suspended)
+        parts.notifyGuard(`${notice.message}. ${notice.hints[0] ?? ''}`, `Rule ${notice.rule} stands suspended`);
     },
     onRule(id, what, details) {
       const state = parts.ruleState(id);
@@ -119,13 +140,27 @@ export function sinksOf(parts: SinkParts, isTelemetry: (event: Event) => boolean
       if (what === 'created' || what === 'deleted') parts.listChanged$.next();
       if (what === 'created' || what === 'updated' || what === 'deleted') {
         parts.onRulesChanged();
-        journal.append({ ts: parts.now(), seq: ++journalSeq, kind: 'revision', subject: id, attribute: what, body: JSON.stringify(details ?? null) });
+        journal.append({
+          ts: parts.now(),
+          seq: ++journalSeq,
+          kind: 'revision',
+          subject: id,
+          attribute: what,
+          body: JSON.stringify(details ?? null),
+        });
       }
     },
     onEffect: parts.onEffect,
     onResult(result, device) {
       face.result(result, device);
-      journal.append({ ts: parts.now(), seq: ++journalSeq, kind: 'result', subject: device, attribute: result.outcome, body: JSON.stringify(result) });
+      journal.append({
+        ts: parts.now(),
+        seq: ++journalSeq,
+        kind: 'result',
+        subject: device,
+        attribute: result.outcome,
+        body: JSON.stringify(result),
+      });
     },
     onLog({ rule, run, level, message }) {
       const write = level === 'debug' || level === 'warn' || level === 'error' ? level : 'info';

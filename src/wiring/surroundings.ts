@@ -1,10 +1,11 @@
 // From config.yaml and house.yaml to what rules see of the house.
-import type { Config } from '../config/schema.ts';
+
+import { isWorkday } from '../backends/house/workdays.ts';
 import type { House as HouseFile } from '../config/house.ts';
 import { DEFAULT_MODES } from '../config/house.ts';
+import type { Config } from '../config/schema.ts';
 import type { Surroundings } from '../engine/view.ts';
 import { dayAt } from '../lib/time/zone.ts';
-import { isWorkday } from '../backends/house/workdays.ts';
 import type { Devices } from '../state/devices.ts';
 import type { House } from '../state/house.ts';
 
@@ -18,7 +19,7 @@ export function surroundingsOf(config: Config, house: HouseFile): Surroundings {
     place: latitude === undefined || longitude === undefined ? undefined : { latitude, longitude },
     periods: house.periods,
     scenes: house.scenes as never,
-    isWorkday: wall => (isWorkday(dayAt(wall, surroundings.zone), given)),
+    isWorkday: wall => isWorkday(dayAt(wall, surroundings.zone), given),
   };
   return surroundings;
 }

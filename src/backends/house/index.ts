@@ -129,7 +129,10 @@ export class HouseBackend implements Backend {
     if (!this.sink) return;
     const isStartup = event.device === 'house:house' && event.attribute === 'startup';
     if (isStartup) this.beReady();
-    if (event.backend === ID) return this.settle();
+    if (event.backend === ID) {
+      this.settle();
+      return;
+    }
     if (this.isStale) this.refresh();
     const moved = this.take(event);
     if (!this.isSettled) this.settle();

@@ -352,4 +352,8 @@ export class VirtualBackend implements Backend {
 
 /** Never resolves; rejects when the caller gives up. */
 const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  new Promise((_, reject) => {
+    const giveUp = () => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });

@@ -3,7 +3,6 @@ import { compileExpression, compileTemplate, hasTemplate, type Names } from '../
 import type { Target } from '../../model/target.ts';
 import type { Json } from '../../model/value.ts';
 import type { Rule } from '../rules/schema.ts';
-import { triggers } from '../triggers/index.ts';
 
 /** A place in a rule where a device's attribute is read. */
 export interface AttributeRef {
@@ -14,15 +13,18 @@ export interface AttributeRef {
   values: { path: string; value: Json }[];
   /** The comparison is with numbers. */
   isNumeric: boolean;
+  /** A momentary event is meant. */
+  isEvent: boolean;
   part: 'trigger' | 'condition';
 }
 
-/** A place in a rule where a device is commanded. */
+/** A place in a rule where a device is commanded, or where a trigger waits for a command. */
 export interface CommandRef {
   path: string;
   target: Target;
   command: string;
   args: Json | undefined;
+  part: 'action' | 'trigger';
 }
 
 /** All that a rule names. */
@@ -36,9 +38,10 @@ export interface References {
   rules: { path: string; rule: string }[];
   expressions: { path: string; source: string; isTemplate: boolean; names: Names | undefined }[];
   usesSun: string[];
+  /** Names that `as` binds. */
+  bindings: string[];
 }
 
-const TRIGGER_TYPES = new Set(triggers.kinds.map(kind => kind.type));
 const VALUE_FIELDS = ['from', 'to', 'not_from', 'not_to', 'is', 'is_not', 'value'];
 const SUN_BOUND = /^(sun|dawn|dusk|nautical|night|golden|solar|nadir)/;
 
@@ -54,12 +57,35 @@ export function referencesOf(rule: Pick<Rule, 'triggers' | 'condition' | 'while'
     rules: [],
     expressions: [],
     usesSun: [],
+    bindings: [...bindingsIn([rule.actions, rule.finally] as unknown as Json)],
   };
-  walk(rule as never, '', 'condition', found);
+  const parts = {
+    triggers: 'trigger',
+    condition: 'condition',
+    while: 'condition',
+    actions: 'action',
+    finally: 'action',
+  };
+  for (const [field, part] of Object.entries(parts)) {
+    const value = (rule as unknown as Record<string, Json | undefined>)[field];
+    if (value !== undefined) walk(value, field, part as Part, found);
+  }
   return found;
 }
 
-function walk(value: Json, path: string, part: 'trigger' | 'condition' | 'action', found: References): void {
+/** All names that steps bind by `as`, wherever they stand. */
+function* bindingsIn(value: Json | undefined): Generator<string> {
+  if (value === null || typeof value !== 'object') return;
+  if (Array.isArray(value)) for (const item of value) yield* bindingsIn(item);
+  else {
+    if (typeof value.type === 'string' && typeof value.as === 'string') yield value.as;
+    for (const item of Object.values(value)) yield* bindingsIn(item);
+  }
+}
+
+type Part = 'trigger' | 'condition' | 'action';
+
+function walk(value: Json, path: string, part: Part, found: References): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) walk(item, `${path}/${index}`, part, found);
     return;
@@ -73,19 +99,14 @@ function walk(value: Json, path: string, part: 'trigger' | 'condition' | 'action
   for (const [key, item] of Object.entries(value)) {
     const where = path === '' ? key : `${path}/${key}`;
     if (key === 'expr' && typeof item === 'string') addExpression(where, item, false, found);
-    else walk(item, where, partOf(key, value, part), found);
+    else walk(item, where, partOf(key, part), found);
   }
 }
 
-function partOf(
-  key: string,
-  holder: { [key: string]: Json },
-  part: 'trigger' | 'condition' | 'action',
-): 'trigger' | 'condition' | 'action' {
-  if (key === 'triggers' || key === 'steps' || key === 'of' || key === 'without') return 'trigger';
+function partOf(key: string, part: Part): Part {
   if (key === 'condition' || key === 'conditions' || key === 'while') return 'condition';
-  if (key === 'until')
-    return TRIGGER_TYPES.has((holder.until as { type?: string } | null)?.type ?? '') ? 'condition' : 'condition';
+  // What a wait looks at starts no run, be it a trigger.
+  if (key === 'until') return 'condition';
   if (
     key === 'actions' ||
     key === 'finally' ||
@@ -103,7 +124,8 @@ function partOf(
 function addExpression(path: string, source: string, isTemplate: boolean, found: References): void {
   let names: Names | undefined;
   try {
-    names = isTemplate ? compileTemplate(source).names : compileExpression(source).names;
+    const { bindings } = found;
+    names = (isTemplate ? compileTemplate(source, { bindings }) : compileExpression(source, { bindings })).names;
   } catch {
     names = undefined;
   }
@@ -111,24 +133,27 @@ function addExpression(path: string, source: string, isTemplate: boolean, found:
   if (!names) return;
   for (const { device, attribute } of names.states) {
     found.devices.push({ path, target: device });
-    found.attributes.push({ path, target: device, attribute, values: [], isNumeric: false, part: 'condition' });
+    found.attributes.push({
+      path,
+      target: device,
+      attribute,
+      values: [],
+      isNumeric: false,
+      isEvent: false,
+      part: 'condition',
+    });
   }
   for (const name of names.variables) found.variables.push({ path, name, access: 'read' });
   if (names.sun) found.usesSun.push(path);
 }
 
-function collect(
-  config: { [key: string]: Json },
-  path: string,
-  part: 'trigger' | 'condition' | 'action',
-  found: References,
-): void {
+function collect(config: { [key: string]: Json }, path: string, part: Part, found: References): void {
   const where = (field: string) => (path === '' ? field : `${path}/${field}`);
   const target = (config.device ?? config.devices) as unknown as Target | undefined;
   if (target !== undefined)
     found.devices.push({ path: where(config.device === undefined ? 'devices' : 'device'), target });
-  if (target !== undefined && config.type === 'command' && part === 'action') {
-    found.commands.push({ path, target, command: String(config.command), args: config.args });
+  if (target !== undefined && config.type === 'command' && part !== 'condition' && config.command !== undefined) {
+    found.commands.push({ path, target, command: String(config.command), args: config.args, part });
   }
   const attribute =
     typeof config.attribute === 'string' ? config.attribute : config.type === 'event' ? config.name : undefined;
@@ -147,6 +172,7 @@ function collect(
       attribute,
       values,
       isNumeric: config.type === 'numeric',
+      isEvent: config.type === 'event',
       part: part as 'trigger',
     });
   }

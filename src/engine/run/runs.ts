@@ -109,6 +109,7 @@ export class Runs {
     live.runtime.runs++;
     live.runtime.lastRun = core.iso(now);
     keepRuntime(core, live, false);
+    core.tx.afterCommit(() => core.sinks.onRule(live.id, 'started', run.id));
     const ending = begin(run, this.hostOf(live));
     if (ending) this.end(run, live, ending);
     else this.settle(run, live);
@@ -231,7 +232,7 @@ export class Runs {
       .watch(step, stateOf(thread), {
         view: live.view,
         path,
-        level: (condition, at) => watchCondition(condition, at, live.view, core, () => localOf(run, thread)),
+        level: (condition, at) => watchCondition(condition, at, live.view, core, () => localOf(run, thread, live)),
         trigger: (config, at) => waitTrigger(core, live, config, at),
       })
       .subscribe({
@@ -272,7 +273,7 @@ export class Runs {
       );
     }
     if (rule.while) {
-      entry.level = watchCondition(rule.while, 'while', live.view, core, () => localOf(run, undefined)).subscribe(
+      entry.level = watchCondition(rule.while, 'while', live.view, core, () => localOf(run, undefined, live)).subscribe(
         trace => {
           // Unknown does not cancel; what falls before the snapshots are told is looked at again at ready.
           if (trace.met === false && core.isReady()) core.raised.push(() => this.stop(run.id, 'cancelled', 'while'));

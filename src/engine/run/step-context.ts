@@ -17,12 +17,13 @@ export interface RunServices {
 }
 
 /** What an evaluation inside a thread sees beside the present. */
-export function localOf(run: RunRecord, thread: Thread | undefined): Local {
+export function localOf(run: RunRecord, thread: Thread | undefined, live: LiveRule): Local {
   const repeat = thread?.frames.at(-1)?.repeat;
   return {
     trigger: run.trigger,
     args: run.args,
     bindings: run.bindings,
+    names: (live.older.get(run.revision) ?? live).bindings,
     vars: thread?.vars ?? run.vars,
     ...(repeat && { repeat }),
   };
@@ -39,7 +40,7 @@ export function stepContext(
   last = false,
 ): StepContext {
   const { view } = live;
-  const local = localOf(run, thread);
+  const local = localOf(run, thread, live);
   const leave = (effect: OutgoingEffect, durable: boolean): { id: string; outcome: 'sent' | 'shadow' } => {
     const id = core.ids();
     if (run.shadow) return { id, outcome: 'shadow' };

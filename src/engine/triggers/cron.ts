@@ -42,10 +42,7 @@ export const cron = defineTrigger({
   type: 'cron',
   schema,
   describe: config => `by cron “${config.cron}”`,
-  attach: (config, context) => ({
-    edges$: scheduled(config, context, after =>
-      nextCron(parsed(config), context.view.zone, after, config.dst_gap ?? 'next'),
-    ),
-  }),
+  attach: (config, context) =>
+    scheduled(config, context, after => nextCron(parsed(config), context.view.zone, after, config.dst_gap ?? 'next')),
   next: (config, view, after) => nextCron(parsed(config), view.zone, after, config.dst_gap ?? 'next'),
 });

@@ -36,6 +36,11 @@ export const interval = defineTrigger({
         map((): Edge => ({ do: 'enter', member: '', data: {} })),
         repeat(),
       ),
+      next(after) {
+        const { view } = context;
+        const from = after === undefined ? view.now() : view.now() + after - view.wall();
+        return { at: view.toWall(nextInterval(phase(), every, from)) };
+      },
     };
   },
 });

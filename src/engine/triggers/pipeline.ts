@@ -5,7 +5,7 @@ import { durationMs, parseDuration } from '../../lib/duration.ts';
 import type { Cause } from '../../model/cause.ts';
 import type { LetGo } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
-import type { Attached, Edge, TriggerConfig, TriggerContext, TriggerData, TriggerKind } from '../kind.ts';
+import type { Attached, Edge, TriggerConfig, TriggerContext, TriggerData, TriggerKind, Upcoming } from '../kind.ts';
 import type { Timer } from '../timeline.ts';
 
 /** A trigger has fired. */
@@ -47,6 +47,8 @@ export interface Pipeline {
   look(): void;
   /** Drops what is held. */
   drop(reason: LetGo): void;
+  /** The occurrence that it waits for, or the first after an instant (epoch ms). */
+  next(after?: number): Upcoming | null;
 }
 
 const HOLD = 'h:';
@@ -213,6 +215,7 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     look() {
       for (const name of memory.names()) if (name.startsWith(HOLD)) look(name.slice(HOLD.length));
     },
+    next: after => attached?.next?.(after) ?? null,
     drop(reason) {
       for (const name of memory.names()) {
         if (name.startsWith(HOLD)) leave(name.slice(HOLD.length), reason);

@@ -4,7 +4,7 @@ import { map, merge, NEVER, Observable, of, Subject, switchMap, tap } from 'rxjs
 import { durationMs } from '../../lib/duration.ts';
 import { latestOccurrence, type Occurrence, occurrencesBetween } from '../../lib/time/occurrence.ts';
 import type { Json } from '../../model/value.ts';
-import type { Edge, TriggerConfig, TriggerContext } from '../kind.ts';
+import type { Attached, Edge, TriggerConfig, TriggerContext } from '../kind.ts';
 
 /** An occurrence this late was missed, and falls under `catch_up`. */
 const MISSED_MS = 2_000;
@@ -23,7 +23,7 @@ interface Schedule {
 }
 
 /**
- * The occurrences of a schedule as edges.
+ * A schedule as a trigger.
  * @param next the first occurrence strictly after an instant; wall time, epoch ms
  * @param changed$ emits when the schedule itself has become another (a dynamic time)
  */
@@ -32,7 +32,7 @@ export function scheduled(
   context: TriggerContext,
   next: (after: number) => Occurrence | null,
   changed$: Observable<unknown> = NEVER,
-): Observable<Edge> {
+): Attached {
   const read = () => (context.memory.get<Json>('schedule') ?? null) as unknown as Schedule | null;
   const write = (schedule: Schedule) => context.memory.set('schedule', schedule as unknown as Json);
   const slot = (occurrence: Occurrence | null): Slot | null =>
@@ -71,7 +71,7 @@ export function scheduled(
     };
   };
 
-  return new Observable<Edge>(subscriber => {
+  const edges$ = new Observable<Edge>(subscriber => {
     const rearm$ = new Subject<void>();
     if (!read()) write({ next: upcoming(context.view.wall(), null), last: null });
     const recomputed$ = merge(context.reschedule$, changed$.pipe(map(() => ({ stepMs: 0 })))).pipe(
@@ -96,6 +96,7 @@ export function scheduled(
         if (edge) subscriber.next(edge);
       });
   });
+  return { edges$, next: after => (after === undefined ? (read()?.next ?? null) : next(after)) };
 }
 
 /** Which of the missed occurrences is made up for, if any. */

@@ -75,6 +75,6 @@ export const sun = defineTrigger({
     if (config.azimuth !== undefined) return `when the sun stands at ${config.azimuth}° from north`;
     return `at ${config.event}${config.offset === undefined ? '' : ` ${config.offset}`}`;
   },
-  attach: (config, context) => ({ edges$: scheduled(config, context, after => next(config, context.view, after)) }),
+  attach: (config, context) => scheduled(config, context, after => next(config, context.view, after)),
   next,
 });

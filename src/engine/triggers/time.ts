@@ -72,7 +72,7 @@ export const time = defineTrigger({
   attach(config, context) {
     const { at } = config;
     if (!isDynamic(at)) {
-      return { edges$: scheduled(config, context, after => nextDaily(literal(config)(context.view.zone), after)) };
+      return scheduled(config, context, after => nextDaily(literal(config)(context.view.zone), after));
     }
     const next = (after: number) => {
       const value = context.value(at);
@@ -84,7 +84,7 @@ export const time = defineTrigger({
         return null;
       return nextDaily(daily(config, texts, context.view.zone), after);
     };
-    return { edges$: scheduled(config, context, next, context.changes(at)) };
+    return scheduled(config, context, next, context.changes(at));
   },
   next: (config, view: View, after) => (isDynamic(config.at) ? null : nextDaily(literal(config)(view.zone), after)),
 });

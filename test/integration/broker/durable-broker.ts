@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/lib/log.ts';
 const broker = await startBroker({
   clock: systemClock,
   log: silentLog,
-  authenticate: () => ({ name: 'anybody', publish: ['#'], subscribe: ['#'] }),
+  authenticate: () => ({ name: 'anybody', publish: ['#', 'causeway/#'], subscribe: ['#'] }),
   root: 'causeway',
   isInput: () => false,
   onPublish() {},

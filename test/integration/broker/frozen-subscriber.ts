@@ -57,7 +57,7 @@ if (process.argv[2] === 'plain') {
   const broker = await startBroker({
     clock: systemClock,
     log: silentLog,
-    authenticate: () => ({ name: 'anybody', publish: ['#'], subscribe: ['#'] }),
+    authenticate: () => ({ name: 'anybody', publish: ['#', 'causeway/#'], subscribe: ['#'] }),
     root: 'causeway',
     isInput: () => false,
     onPublish() {},

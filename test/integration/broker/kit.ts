@@ -18,7 +18,7 @@ import { silentLog } from '../../../src/lib/log.ts';
 export { pause };
 
 /** Anybody may do anything that an outsider may. */
-export const everything = { name: 'anybody', publish: ['#'], subscribe: ['#'] };
+export const everything = { name: 'anybody', publish: ['#', 'causeway/#'], subscribe: ['#'] };
 
 /** What a test broker has seen. */
 export interface TestBroker {

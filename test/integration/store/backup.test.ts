@@ -34,7 +34,7 @@ function house() {
 async function backedUp() {
   const made = house();
   const store = await openStore(join(made.data, 'causeway.db'));
-  await store.commit([put('timers', 'hold', { due: 1 })], 'full');
+  await store.commit([put('memory', 'hold', { due: 1 })], 'full');
   const journal = await openJournal({ dir: join(made.data, 'journal'), clock: new VirtualClock(AT), log: silentLog });
   journal.append({ ts: AT, seq: 1, kind: 'event', subject: 'virtual:a', attribute: 'switch', body: '{}' });
   await journal.flush();
@@ -63,7 +63,7 @@ describe('a backup', () => {
 
   test('brings back what was there, and keeps what has come since beside it', async () => {
     const { path, dir, data, store, journal, restore } = await backedUp();
-    await store.commit([put('timers', 'hold', undefined), put('timers', 'new', 1)], 'full');
+    await store.commit([put('memory', 'hold', undefined), put('memory', 'new', 1)], 'full');
     await store.close();
     await journal.close();
     writeFileSync(join(dir, 'rules', 'later.yaml'), 'id: later\n');
@@ -77,7 +77,7 @@ describe('a backup', () => {
     expect(readdirSync(dir).filter(name => name.endsWith('.restoring'))).toEqual([]);
 
     const again = await openStore(join(data, 'causeway.db'));
-    expect(await rowsOf(again, 'timers')).toEqual({ hold: { due: 1 } });
+    expect(await rowsOf(again, 'memory')).toEqual({ hold: { due: 1 } });
     const past = await openJournal({ dir: join(data, 'journal'), clock: new VirtualClock(AT), log: silentLog });
     expect(await past.query({ limit: 9 })).toHaveLength(1);
     await past.close();
@@ -86,13 +86,13 @@ describe('a backup', () => {
   test('is not mixed with a WAL that a crash left at its place', async () => {
     const { path, data, store, journal, restore } = await backedUp();
     await journal.close();
-    await store.commit([put('timers', 'hold', { due: 99 })], 'full');
+    await store.commit([put('memory', 'hold', { due: 99 })], 'full');
     const wal = readFileSync(join(data, 'causeway.db-wal'));
     await store.close();
     writeFileSync(join(data, 'causeway.db-wal'), wal);
     await restore(path);
     const again = await openStore(join(data, 'causeway.db'));
-    expect(await rowsOf(again, 'timers')).toEqual({ hold: { due: 1 } });
+    expect(await rowsOf(again, 'memory')).toEqual({ hold: { due: 1 } });
   });
 
   test('leaves a damaged day of the journal out and says so', async () => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../src/store/memory.ts';
-import type { AuditRecord, Revision, Store } from '../../../src/store/store.ts';
+import { type AuditRecord, type Revision, type Store, TABLES } from '../../../src/store/store.ts';
 import { openStore, put, rowsOf, tempDir, trace } from './support.ts';
 
 const limits = { traces: { perRule: 3, total: 5 }, auditLimit: 4 };
@@ -32,19 +32,19 @@ const runs = (traces: { run: string }[]) => traces.map(({ run }) => run);
 describe.each(implementations)('the %s store', (_name, open) => {
   test('starts with every table empty and nothing corrupt', async () => {
     const { tables, corrupt } = await (await open()).load();
-    expect(Object.values(tables).map(rows => rows.size)).toEqual(Array(15).fill(0));
+    expect(Object.values(tables).map(rows => rows.size)).toEqual(TABLES.map(() => 0));
     expect(corrupt).toEqual([]);
   });
 
   test('keeps what was put, replaces it, and removes it', async () => {
     const store = await open();
-    await store.commit([put('timers', 'a', { due: 1 }), put('runs', 'a', null), put('meta', 'ü 🚪', 'x')], 'full');
+    await store.commit([put('memory', 'a', { due: 1 }), put('runs', 'a', null), put('meta', 'ü 🚪', 'x')], 'full');
     await store.commit(
-      [put('timers', 'a', { due: 2 }), put('timers', 'b', [1]), put('meta', 'none', undefined)],
+      [put('memory', 'a', { due: 2 }), put('memory', 'b', [1]), put('meta', 'none', undefined)],
       'lazy',
     );
     await store.commit([put('runs', 'a', undefined)], 'full');
-    expect(await rowsOf(store, 'timers')).toEqual({ a: { due: 2 }, b: [1] });
+    expect(await rowsOf(store, 'memory')).toEqual({ a: { due: 2 }, b: [1] });
     expect(await rowsOf(store, 'runs')).toEqual({});
     expect(await rowsOf(store, 'meta')).toEqual({ 'ü 🚪': 'x' });
   });
@@ -65,10 +65,10 @@ describe.each(implementations)('the %s store', (_name, open) => {
   test('is not touched by what happens to a value after its commit', async () => {
     const store = await open();
     const value = { due: 1 };
-    const done = store.commit([put('timers', 'a', value)], 'full');
+    const done = store.commit([put('memory', 'a', value)], 'full');
     value.due = 2;
     await done;
-    expect(await rowsOf(store, 'timers')).toEqual({ a: { due: 1 } });
+    expect(await rowsOf(store, 'memory')).toEqual({ a: { due: 1 } });
   });
 
   test('keeps many commits in the order in which they were made, without waiting for each', async () => {

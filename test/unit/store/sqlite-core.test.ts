@@ -25,9 +25,9 @@ const big = JSON.stringify('x'.repeat(50_000));
 describe('the store on a full disk', () => {
   test('stores nothing of a transaction that does not fit, says what to do, and takes it once there is room', () => {
     const { core, rows, roomFor } = open();
-    core.together([core.commit(['timers', 'old', '1'], true)]);
+    core.together([core.commit(['memory', 'old', '1'], true)]);
     roomFor(4);
-    const commit = core.commit(['timers', 'small', '1', 'timers', 'old', null, 'runs', 'big', big], true);
+    const commit = core.commit(['memory', 'small', '1', 'memory', 'old', null, 'runs', 'big', big], true);
     const [error] = core.together([commit]);
     expect(error).toMatchObject({
       code: 'DATA_UNWRITABLE',
@@ -35,25 +35,25 @@ describe('the store on a full disk', () => {
       hint: expect.stringContaining('Free some space'),
     });
     expect(error?.message).toContain('causeway.db is full');
-    expect(rows('timers')).toEqual({ old: '1' });
+    expect(rows('memory')).toEqual({ old: '1' });
     expect(rows('runs')).toEqual({});
     roomFor(100);
     expect(core.together([commit])).toEqual([undefined]);
-    expect(rows('timers')).toEqual({ small: '1' });
+    expect(rows('memory')).toEqual({ small: '1' });
     expect(rows('runs')).toEqual({ big });
   });
 
   test('lets nobody fail for a stranger whose part of the transaction does not fit', () => {
     const { core, rows, roomFor } = open();
-    core.together([core.commit(['timers', 'old', '1'], true)]);
+    core.together([core.commit(['memory', 'old', '1'], true)]);
     roomFor(4);
     const errors = core.together([
-      core.commit(['timers', 'a', '1'], true),
+      core.commit(['memory', 'a', '1'], true),
       core.commit(['runs', 'big', big], false),
-      core.commit(['timers', 'b', '1'], true),
+      core.commit(['memory', 'b', '1'], true),
     ]);
     expect(errors.map(error => error?.code)).toEqual([undefined, 'DATA_UNWRITABLE', undefined]);
-    expect(rows('timers')).toEqual({ old: '1', a: '1', b: '1' });
+    expect(rows('memory')).toEqual({ old: '1', a: '1', b: '1' });
   });
 });
 
@@ -64,7 +64,7 @@ describe('durability', () => {
     const [NORMAL, FULL] = [1, 2];
     core.together([core.commit(['state', 'a', '1'], false)]);
     expect(level()).toBe(NORMAL);
-    core.together([core.commit(['state', 'a', '2'], false), core.commit(['timers', 'a', '1'], true)]);
+    core.together([core.commit(['state', 'a', '2'], false), core.commit(['memory', 'a', '1'], true)]);
     expect(level()).toBe(FULL);
     core.together([core.putTraces([{ run: '01', rule: 'fan', outcome: 'completed', body: '{}' }])]);
     expect(level()).toBe(NORMAL);
