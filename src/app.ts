@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { map, Subject } from 'rxjs';
 import { HouseBackend } from './backends/house/index.ts';
 import { stopInReverse, supervise } from './backends/supervisor.ts';
-import { VirtualBackend, type VirtualRows } from './backends/virtual/index.ts';
-import type { Bus, BusMessage } from './bus/bus.ts';
-import { type EmbeddedBus, embeddedBus } from './bus/embedded.ts';
+import { VirtualBackend } from './backends/virtual/index.ts';
 import { Face } from './bus/face.ts';
-import { remoteBus } from './bus/remote.ts';
 import { topicsOf } from './bus/topics.ts';
 import type { House as HouseFile } from './config/house.ts';
 import type { Config } from './config/schema.ts';
@@ -24,8 +21,6 @@ import type { Backend } from './model/command.ts';
 import type { Json } from './model/value.ts';
 import { bindOps } from './ops/bind.ts';
 import { authorityOf, type Gateway } from './ops/gateway.ts';
-import type { Caller, Views } from './ops/op.ts';
-import { resourcesOf } from './ops/resources.ts';
 import { showEvent } from './ops/show.ts';
 import { egressOf } from './policy/egress.ts';
 import { openPrincipals } from './policy/principals.ts';
@@ -36,16 +31,18 @@ import { Values } from './state/values.ts';
 import { openJournal } from './store/journal.ts';
 import { lockDataDir } from './store/lock.ts';
 import { sqliteStore } from './store/sqlite.ts';
-import { brokerLimits, brokerLogin, listenMqtt } from './wiring/broker.ts';
-import { carryOut } from './wiring/bus-inputs.ts';
+import { listenMqtt } from './wiring/broker.ts';
+import { makeBus } from './wiring/bus.ts';
+import { hearOutsiders } from './wiring/bus-inputs.ts';
 import { effectsOf } from './wiring/effects.ts';
-import { metricsOf } from './wiring/metrics.ts';
 import { notifySender } from './wiring/notify.ts';
 import { publishPresent, ruleStateFor } from './wiring/present.ts';
 import { RecentEvents } from './wiring/recent.ts';
 import { simulate } from './wiring/simulate.ts';
 import { sinksOf } from './wiring/sinks.ts';
 import { furnish, surroundingsOf } from './wiring/surroundings.ts';
+import { viewsOf } from './wiring/views.ts';
+import { virtualDevices, virtualRows } from './wiring/virtual-rows.ts';
 
 /** What a gateway is started with. */
 export interface AppOptions {
@@ -128,31 +125,13 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   const listChanged$ = new Subject<void>();
 
   // --- the bus ---
-  let onMessage: (message: BusMessage) => void = () => {};
-  let onConnect = () => {};
-  const embedded: EmbeddedBus | undefined =
-    config.mqtt.mode === 'embedded'
-      ? await embeddedBus({
-          clock,
-          log: area('broker'),
-          topics,
-          authenticate: brokerLogin(principals, topics.root),
-          limits: brokerLimits(config.mqtt.limits),
-          file: join(dir, 'broker.db'),
-          onMessage: message => onMessage(message),
-        })
-      : undefined;
-  const bus: Bus =
-    embedded ??
-    remoteBus({
-      log: area('bus'),
-      topics,
-      url: config.mqtt.url ?? '',
-      username: config.mqtt.username,
-      password: config.mqtt.password?.reveal(),
-      onMessage: message => onMessage(message),
-      onConnect: () => onConnect(),
-    });
+  const { bus, embedded, hear } = await makeBus(config.mqtt, {
+    clock,
+    area,
+    topics,
+    principals,
+    file: join(dir, 'broker.db'),
+  });
   undo.push(() => bus.stop());
   let engine: Engine;
   let listenToTopics = () => {};
@@ -166,14 +145,8 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   });
 
   // --- backends ---
-  const virtualRows: VirtualRows = {
-    load: () => loaded.tables.virtual,
-    save: (key, value, durability) =>
-      void store
-        .commit([{ table: 'virtual', key, value }], durability)
-        .catch(error => log.error({ error: String(error) }, 'a virtual device could not be stored')),
-  };
-  const virtual = new VirtualBackend({ clock, rows: virtualRows, log: area('virtual') });
+  const rows = virtualRows({ loaded: loaded.tables.virtual, store, clock, log: area('virtual') });
+  const virtual = new VirtualBackend({ clock, rows, log: area('virtual') });
   const houseBackend = new HouseBackend({
     devices,
     values,
@@ -181,10 +154,8 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     now: () => engine.core.timeline.now(),
     config: houseFile as never,
   });
-  const backends = new Map<string, Backend>([
-    [virtual.id, virtual],
-    [houseBackend.id, houseBackend],
-  ]);
+  const supervision = { clock, log: area('backends') };
+  const backends = new Map<string, Backend>([virtual, houseBackend].map(one => [one.id, supervise(one, supervision)]));
 
   // --- the engine ---
   const ruleState = (id: string) => ruleStateFor(gateway, id);
@@ -286,43 +257,21 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     journal,
     principals,
     backends,
-    virtual: {
-      createDevice: async spec => virtual.createDevice(spec as never),
-      renameDevice: async (id, name) => virtual.renameDevice(id, name),
-      deleteDevice: async id => virtual.deleteDevice(id),
-      setValue: (id, attribute, value) => virtual.setValue(id, attribute, value),
-    },
+    virtual: virtualDevices(virtual, rows),
     addresses,
     recent,
     simulate: scenarios => simulate(scenarios, houseFile, surroundings),
   };
   const switches = { reads: config.security.reads, writes: config.security.writes, ops: config.security.ops };
   const ops = bindOps(gateway, switches, error => log.warn({ error: String(error) }, 'the audit could not be written'));
-  const views: Views = {
-    version,
+  const views = viewsOf({
+    gateway,
     ops,
-    resources: resourcesOf(gateway),
+    bus,
     updated$,
     listChanged$,
-    health: () => ({
-      ready: engine.isReady && engine.turns.trouble === undefined && bus.status().ok,
-      parts: {
-        engine: { ok: engine.isReady, ...(!engine.isReady && { note: 'waiting for the backends’ snapshots' }) },
-        store: {
-          ok: engine.turns.trouble === undefined,
-          ...(engine.turns.trouble !== undefined && { note: engine.turns.trouble }),
-        },
-        bus: bus.status(),
-        ...Object.fromEntries(
-          [...devices.allBackends()].map(([id, { state, reason }]) => [
-            `backend ${id}`,
-            { ok: state === 'online', ...(reason !== undefined && { note: reason }) },
-          ]),
-        ),
-      },
-    }),
-    metrics: () => metricsOf(gateway, embedded?.broker.counters()),
-  };
+    brokerCounters: () => embedded?.broker.counters(),
+  });
   const mcp = createMcp({
     views,
     clock,
@@ -351,43 +300,14 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     ...(embedded && { mqttUpgrade: (stream, request) => embedded.broker.handle(stream, request) }),
   });
 
-  // --- outsiders on the bus ---
-  const byName = new Map(ops.map(op => [op.name, op]));
-  const callerOf = (message: BusMessage, causeId: string | undefined): Caller | undefined => {
-    // A broker of others has let the client in by its own rules.
-    const principal =
-      message.principal === undefined
-        ? { name: message.client, scopes: scopesOf('operator') }
-        : (principals.find(message.principal) ?? principals.anonymous(true));
-    return (
-      principal && {
-        principal: principal.name,
-        scopes: principal.scopes,
-        via: 'mqtt',
-        by: 'mqtt',
-        ...(causeId !== undefined && { causeId }),
-      }
-    );
-  };
-  onMessage = message => {
-    const input = topics.parseInput(message.topic);
-    if (input) void carryOut({ ops: byName, engine, face, log: area('bus'), callerOf }, input, message);
-    else
-      engine.message({
-        topic: message.topic,
-        payload: message.payload,
-        retained: message.retained,
-        client: message.client,
-      });
-  };
-
   // --- start, in order ---
   await engine.start(await rulebook.load());
   undo.push(() => engine.stop());
   rulebook.follow(engine);
   await options.prepare?.({ virtual, gateway });
   const present = () => publishPresent({ gateway, face, topics, devices, house, engine, suspended });
-  onConnect = present;
+  const outsiders = hearOutsiders({ ops, engine, face, topics, principals, log: area('bus') });
+  hear(outsiders, present);
   listenToTopics = () => bus.listen(engine.rules.listenedTopics());
   listenToTopics();
   const heldHttp = await http.listen().catch(error => {
@@ -402,9 +322,15 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
       log: area('broker'),
     });
   lock.tell(Object.values(addresses).filter(address => address !== undefined));
-  const supervision = { clock, log: area('backends') };
-  const supervised = [...backends.values()].map(backend => supervise(backend, supervision));
-  for (const backend of supervised) await backend.start(engine.sink(backend.id));
+  for (const backend of backends.values()) {
+    const sink = engine.sink(backend.id);
+    // The house derives from the others, and so is ready after them.
+    const ready = () => {
+      sink.ready();
+      if (backend.id !== houseBackend.id) void engine.do(() => {}).then(() => houseBackend.settle());
+    };
+    await backend.start({ ...sink, ready });
+  }
   present();
   await rulebook.watch();
   undo.push(() => rulebook.stop());
@@ -418,9 +344,10 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
       recent.events$.complete();
       await mcp.stop();
       await http.stop();
-      await stopInReverse(supervised, supervision);
+      await stopInReverse(backends.values(), supervision);
       await engine.stop();
       await flush();
+      await rows.stop();
       await bus.stop();
       await journal.close();
       await store.close();

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.ts';
+import type { VirtualBackend } from './backends/virtual/index.ts';
 import type { CheckReport, CliParts, ServeOptions } from './cli/parts.ts';
 import { adminToken } from './config/environment.ts';
 import { DEFAULT_MODES, houseSchema } from './config/house.ts';
@@ -95,6 +96,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLog({ level: config.log.level, destination: options.log });
   for (const warning of loaded.warnings) log.warn({}, warning);
   const demo = isDemo ? demoHome({ config, clock: systemClock, examples: join(ROOT, 'rules/examples') }) : undefined;
+  let virtual: VirtualBackend | undefined;
   const app = await startApp({
     version: VERSION,
     config: demo?.config ?? config,
@@ -108,16 +110,21 @@ async function serve(options: ServeOptions): Promise<void> {
       onFirstToken: (token: string) =>
         process.stderr.write(`\n  The token of the user admin, shown this once: ${token}\n\n`),
     }),
-    ...(demo && { prepare: parts => furnishDemo(demo, parts, systemClock) }),
+    ...(demo && {
+      prepare: async parts => {
+        await furnishDemo(demo, parts, systemClock);
+        virtual = parts.virtual;
+      },
+    }),
   });
-  const play = demo?.play(app.gateway);
+  const endPlay = virtual && demo?.play(virtual);
   if (options.log === 'stdout') process.stderr.write(banner(app.gateway, { isDemo }));
   options.onReady?.(app.addresses.http);
   await new Promise<void>(resolveStop => {
     if (options.signal.aborted) return resolveStop();
     options.signal.addEventListener('abort', () => resolveStop(), { once: true });
   });
-  play?.();
+  endPlay?.();
   await app.stop();
 }
 

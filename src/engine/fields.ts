@@ -40,7 +40,7 @@ export const VariableName = z
 /** What all triggers have. */
 export const triggerFields = {
   id: Id.optional().meta({ description: 'Names the trigger in conditions and traces; t1, t2 … by default' }),
-  enabled: z.boolean().optional(),
+  enabled: z.boolean().optional().meta({ description: 'false leaves the trigger out' }),
   debounce: Duration.optional().meta({
     description: 'Fires only once it has been quiet for this long; the last one wins',
   }),
@@ -73,7 +73,7 @@ export const byField = { by: By.optional() };
 /** A device's attribute, on one or several devices. */
 export const attributeFields = {
   device: Target,
-  attribute: z.string().min(1),
+  attribute: z.string().min(1).meta({ description: 'Name of the attribute, as get_device lists it' }),
   match: Match.optional(),
 };
 
@@ -116,8 +116,8 @@ export function someBound(config: { above?: unknown; below?: unknown }, context:
 
 /** What all steps have. */
 export const stepFields = {
-  id: Id.optional(),
-  enabled: z.boolean().optional(),
+  id: Id.optional().meta({ description: 'Names the step for people; traces name it by its path' }),
+  enabled: z.boolean().optional().meta({ description: 'false leaves the step out' }),
   retry: z
     .strictObject({
       times: z.int().min(1).max(20),
@@ -126,7 +126,7 @@ export const stepFields = {
     })
     .optional()
     .meta({ description: 'Tries again (idempotent steps only); the first wait is backoff, then doubled' }),
-  timeout: DynamicDuration.optional(),
+  timeout: DynamicDuration.optional().meta({ description: 'The step fails (BACKEND_TIMEOUT) when it takes longer' }),
   as: VariableName.optional().meta({ description: 'Binds the answer to this name' }),
 };
 

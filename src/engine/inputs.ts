@@ -53,16 +53,16 @@ const statusOf = (core: Core, backend: string): BackendStatus =>
 /** Applies one report of a backend. */
 export function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
   parts.counters.reports++;
-  if (report.type === 'availability') return setAvailability(core, report.device, report.state);
+  if (report.type === 'availability') {
+    setAvailability(core, report.device, report.state);
+    return;
+  }
   if (report.type === 'mode') {
     if (parts.modeOwner() !== backend) return;
     const ready = statusOf(core, backend).ready;
-    return setMode(
-      core,
-      report.mode,
-      rootCause(core.ids(), { kind: 'device', ref: backend }, 'device'),
-      ready ? 'changed' : 'resync',
-    );
+    const cause = rootCause(core.ids(), { kind: 'device', ref: backend }, 'device');
+    setMode(core, report.mode, cause, ready ? 'changed' : 'resync');
+    return;
   }
   if (report.type === 'flow') {
     core.raise(keys.flow, {

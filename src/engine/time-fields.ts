@@ -5,7 +5,7 @@ import { WEEKDAYS } from '../lib/time/calendar.ts';
 
 /** Weekdays and dates. */
 export const dateFields = {
-  weekdays: z.array(z.enum(WEEKDAYS)).min(1).optional(),
+  weekdays: z.array(z.enum(WEEKDAYS)).min(1).optional().meta({ description: 'Only on these days of the week' }),
   dates: z.array(z.string()).min(1).optional().meta({
     description: 'Dates: 2026-12-24, 12-24 (each year), 12-20..01-06 (both ends included)',
   }),

@@ -1,5 +1,6 @@
 // Operations on devices.
 import { z } from 'zod';
+import { slugOf } from '../backends/virtual/spec.ts';
 import { CausewayError } from '../lib/errors.ts';
 import { CapabilitySchema, DeviceRef } from '../model/device.ts';
 import type { Json } from '../model/value.ts';
@@ -142,6 +143,7 @@ const createDevice = defineOp({
     room: z.string().optional(),
     capabilities: z.array(CapabilitySchema).optional(),
     attributes: z.record(z.string(), attributeType).optional(),
+    values: z.record(z.string(), z.json()).optional().meta({ description: 'What it reports at first' }),
   }),
   output: AnyObject,
   effect: 'write',
@@ -149,8 +151,8 @@ const createDevice = defineOp({
   route: ['POST', '/devices'],
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
-    if (dryRun) return { id: `virtual:${input.name}`, dry_run: true };
-    const made = await gateway.virtual.createDevice(input as Parameters<Gateway['virtual']['createDevice']>[0]);
+    if (dryRun) return { id: `virtual:${slugOf(input.name)}`, dry_run: true };
+    const made = await gateway.virtual.createDevice(input);
     await gateway.engine.idle();
     return showDevice(gateway, gateway.engine.core.devices.get(made.id) ?? made);
   },

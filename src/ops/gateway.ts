@@ -15,13 +15,14 @@ import type { Caller } from './op.ts';
 
 /** Virtual devices, made by people and clients. */
 export interface VirtualDevices {
-  /** @throws EXISTS, INPUT_INVALID */
+  /** Resolves once it is stored, as the others do. `name` becomes its id. @throws EXISTS, INPUT_INVALID, VALUE_INVALID */
   createDevice(spec: {
     name: string;
     label?: string | undefined;
     room?: string | undefined;
     capabilities?: readonly string[] | undefined;
-    attributes?: Record<string, Json> | undefined;
+    attributes?: Record<string, unknown> | undefined;
+    values?: Record<string, unknown> | undefined;
   }): Promise<Device>;
   /** @throws DEVICE_NOT_FOUND */
   renameDevice(id: string, label: string): Promise<Device>;

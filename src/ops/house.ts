@@ -22,7 +22,11 @@ const getMode = defineOp({
   listed: false,
   async run(gateway: Gateway) {
     const { house, timeline } = gateway.engine.core;
-    return { mode: house.mode.value, modes: [...house.modes()], since: iso(timeline.toWall(house.mode.lastChanged)) };
+    return {
+      mode: house.mode.value,
+      modes: [...(house.modes() ?? [])],
+      since: iso(timeline.toWall(house.mode.lastChanged)),
+    };
   },
 });
 

@@ -65,12 +65,9 @@ const getSchema = defineOp({
   description:
     'The JSON Schema of a rule, or of one kind of trigger, condition or action with its examples (`kind: "trigger state"`).',
   input: z.strictObject({
-    kind: z
-      .string()
-      .optional()
-      .meta({
-        description: 'e.g. "trigger numeric", "condition time", "action wait_for"; without it a list of all kinds',
-      }),
+    kind: z.string().optional().meta({
+      description: 'e.g. "trigger numeric", "condition time", "action wait_for"; without it a list of all kinds',
+    }),
   }),
   output: z.looseObject({}),
   effect: 'read',

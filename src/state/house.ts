@@ -22,21 +22,26 @@ export class House {
   readonly variables = new Map<string, HouseValue>();
   readonly topics = new Map<string, HouseValue>();
   mode: HouseValue = { value: null, lastChanged: 0 };
-  private modeNames: readonly string[] = [];
+  private modeNames: readonly string[] | undefined = [];
   private declared: Readonly<Record<string, VariableDecl>> = {};
 
-  /** Takes the declarations of house.yaml; values that are known stay. */
-  declare(modes: readonly string[], variables: Readonly<Record<string, VariableDecl>>, now: number): void {
+  /** Takes the declarations of house.yaml; values that are known stay. Without `modes` every mode is one (scenarios). */
+  declare(modes: readonly string[] | undefined, variables: Readonly<Record<string, VariableDecl>>, now: number): void {
     this.modeNames = modes;
     this.declared = variables;
-    if (this.mode.value === null && modes[0] !== undefined) this.mode = { value: modes[0], lastChanged: now };
+    if (this.mode.value === null && modes?.[0] !== undefined) this.mode = { value: modes[0], lastChanged: now };
     for (const [name, { initial }] of Object.entries(variables)) {
       if (!this.variables.has(name)) this.variables.set(name, { value: initial, lastChanged: now });
     }
   }
 
+  /** Those of house.yaml; empty where any name is a mode. */
   modes(): readonly string[] {
-    return this.modeNames;
+    return this.modeNames ?? [];
+  }
+
+  hasMode(mode: string): boolean {
+    return !this.modeNames || this.modeNames.includes(mode);
   }
 
   declarations(): Readonly<Record<string, VariableDecl>> {
@@ -45,9 +50,9 @@ export class House {
 
   /** @throws MODE_UNKNOWN */
   checkMode(mode: string): void {
-    if (this.modeNames.includes(mode)) return;
+    if (this.hasMode(mode)) return;
     throw new CausewayError('MODE_UNKNOWN', `the house has no mode "${mode}"`, {
-      hint: `${didYouMean(mode, this.modeNames)} Modes are declared in house.yaml.`,
+      hint: `${didYouMean(mode, this.modes())} Modes are declared in house.yaml.`,
     });
   }
 

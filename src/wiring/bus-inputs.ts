@@ -2,13 +2,15 @@
 import type { BusMessage } from '../bus/bus.ts';
 import { decodePayload, readSwitch, splitCause } from '../bus/codec.ts';
 import type { Face } from '../bus/face.ts';
-import type { BusInput } from '../bus/topics.ts';
+import type { BusInput, Topics } from '../bus/topics.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { commandFor } from '../model/command-for.ts';
 import type { Json } from '../model/value.ts';
 import type { BoundOp, Caller } from '../ops/op.ts';
+import type { Principals } from '../policy/principals.ts';
+import { scopesOf } from '../policy/roles.ts';
 
 /** What inputs are carried out with. */
 export interface BusInputParts {
@@ -139,4 +141,34 @@ async function answer(
   } catch (thrown) {
     parts.face.response(op, { ...echo, status: 'error', error: asCausewayError(thrown).toJSON() });
   }
+}
+
+/** What outsiders' messages are taken in with. */
+export interface OutsiderParts extends Omit<BusInputParts, 'ops' | 'callerOf'> {
+  readonly ops: readonly BoundOp[];
+  readonly topics: Topics;
+  readonly principals: Pick<Principals, 'find' | 'anonymous'>;
+}
+
+/** Takes what outsiders publish: inputs as operations on their behalf, all else to the rules that listen. */
+export function hearOutsiders({ ops, topics, principals, ...parts }: OutsiderParts): (message: BusMessage) => void {
+  const byName = new Map(ops.map(op => [op.name, op]));
+  const callerOf = (message: BusMessage, causeId: string | undefined): Caller | undefined => {
+    // A broker of others has let the client in by its own rules.
+    const principal =
+      message.principal === undefined
+        ? { name: message.client, scopes: scopesOf('operator') }
+        : (principals.find(message.principal) ?? principals.anonymous(true));
+    if (!principal) return undefined;
+    const cause = causeId === undefined ? {} : { causeId };
+    return { principal: principal.name, scopes: principal.scopes, via: 'mqtt', by: 'mqtt', ...cause };
+  };
+  return message => {
+    const input = topics.parseInput(message.topic);
+    if (input) void carryOut({ ...parts, ops: byName, callerOf }, input, message);
+    else {
+      const { topic, payload, retained, client } = message;
+      parts.engine.message({ topic, payload, retained, client });
+    }
+  };
 }

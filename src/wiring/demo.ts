@@ -25,8 +25,8 @@ export interface DemoHome {
   readonly config: Config;
   readonly house: typeof DEMO_HOUSE_YAML;
   readonly demo: DemoHouse;
-  /** Plays it; returns what ends it. */
-  play(gateway: Gateway): () => void;
+  /** Plays it on the backend that was furnished; returns what ends it. */
+  play(virtual: VirtualBackend): () => void;
 }
 
 /** Makes the folder, with copies of the example rules where there are none yet. */
@@ -38,7 +38,6 @@ export function demoHome({ config, clock, examples }: { config: Config; clock: C
   if (isFresh && existsSync(examples)) cpSync(examples, rules, { recursive: true });
   const { latitude = BERLIN.latitude, longitude = BERLIN.longitude, timezone = ZONE } = config.location;
   const demo = demoHouse({ seed: SEED, place: { latitude, longitude }, zone: timezone });
-  let virtual: VirtualBackend | undefined;
   return {
     config: {
       ...config,
@@ -48,10 +47,7 @@ export function demoHome({ config, clock, examples }: { config: Config; clock: C
     },
     house: DEMO_HOUSE_YAML,
     demo,
-    play(gateway) {
-      virtual = gateway.backends.get('virtual') as VirtualBackend;
-      return runDemo(virtual, clock, demo);
-    },
+    play: virtual => runDemo(virtual, clock, demo),
   };
 }
 

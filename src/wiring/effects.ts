@@ -44,7 +44,7 @@ export function effectsOf(parts: EffectParts): (id: string, effect: OutgoingEffe
       if (effect.qos > 0) parts.answered(id, answer);
       return;
     }
-    run(id, effect)
+    void run(id, effect)
       .catch((thrown): Answer => {
         const { code, message } = asCausewayError(thrown);
         parts.log.warn({ effect: effect.type, code, message }, 'an effect of a rule failed');

@@ -18,12 +18,14 @@ beforeAll(async () => {
   v1 = await connectV1(gateway.url);
   v2 = await connectV2(gateway.url, 'modern');
   for (const name of ['lamp', 'desk', 'fan']) {
-    await v1.client.callTool({
-      name: 'call_write_tool',
-      arguments: { name: 'create_device', arguments: { name, label: `The ${name}`, capabilities: ['switch', 'dimmer'] } },
-    });
-    // A value where there was none fires nothing.
-    await gateway.call('set_device_value', { device: `virtual:${name}`, attribute: 'switch', value: 'off' });
+    const spec = {
+      name,
+      label: `The ${name}`,
+      capabilities: ['switch', 'dimmer'],
+      // A value where there was none would fire nothing.
+      values: { switch: 'off', level: 0 },
+    };
+    await v1.client.callTool({ name: 'call_write_tool', arguments: { name: 'create_device', arguments: spec } });
   }
 }, 60_000);
 
@@ -76,7 +78,7 @@ describe('a rule written over MCP', () => {
       id: command?.json.id,
       outcome: 'ok',
     });
-    const [event] = watcher.under('causeway/event/virtual/desk/switch');
+    const event = last('causeway/event/virtual/desk/switch');
     expect(event?.json).toMatchObject({
       v: 1,
       kind: 'device',
@@ -129,7 +131,7 @@ describe('a rule written over MCP', () => {
 
     expect(watcher.under('causeway/command/virtual/fan')).toHaveLength(1);
     expect(watcher.under('causeway/result/virtual/fan')[0]?.json).toMatchObject({ outcome: 'ok' });
-    expect(watcher.under('causeway/event/virtual/fan/level')[0]?.json).toMatchObject({
+    expect(last('causeway/event/virtual/fan/level')?.json).toMatchObject({
       value: 40,
       cause: { by: 'rule:button' },
     });

@@ -12,8 +12,11 @@ const schema = z
     type: z.literal('command'),
     ...stepFields,
     device: Target,
-    command: z.string().min(1),
-    args: z.union([z.record(z.string(), DynamicValue), z.array(DynamicValue)]).optional(),
+    command: z.string().min(1).meta({ description: 'Name of the command, as get_device lists it' }),
+    args: z
+      .union([z.record(z.string(), DynamicValue), z.array(DynamicValue)])
+      .optional()
+      .meta({ description: 'Arguments by name, or a list in their order; { expr } and {{ … }} inside are computed' }),
     force: z.boolean().optional().meta({ description: 'Sent even if it would change nothing' }),
   })
   .meta({

@@ -7,7 +7,12 @@ import { type Dynamic, defineAction, type StepContext } from '../kind.ts';
 import { valueWords } from '../words.ts';
 
 const schema = z
-  .strictObject({ type: z.literal('delay'), ...stepFields, for: DynamicDuration, name: Id.optional() })
+  .strictObject({
+    type: z.literal('delay'),
+    ...stepFields,
+    for: DynamicDuration.meta({ description: 'How long' }),
+    name: Id.optional().meta({ description: 'For a cancel step' }),
+  })
   .meta({
     id: 'ActionDelay',
     title: 'Delay',

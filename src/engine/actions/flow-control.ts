@@ -37,9 +37,9 @@ export const flowControl = ({ action, condition, describe }: Schemas): ActionKin
       .strictObject({
         type: z.literal('if'),
         ...stepFields,
-        condition: Condition,
-        then: SomeSteps,
-        else: Steps.optional(),
+        condition: Condition.meta({ description: 'Looked at when the step is reached' }),
+        then: SomeSteps.meta({ description: 'Steps if it is met' }),
+        else: Steps.optional().meta({ description: 'Steps if it is not met, or unknown' }),
       })
       .meta({
         id: 'ActionIf',
@@ -70,8 +70,11 @@ export const flowControl = ({ action, condition, describe }: Schemas): ActionKin
       .strictObject({
         type: z.literal('choose'),
         ...stepFields,
-        choose: z.array(z.strictObject({ condition: Condition, then: Steps })).min(1),
-        else: Steps.optional(),
+        choose: z
+          .array(z.strictObject({ condition: Condition, then: Steps }))
+          .min(1)
+          .meta({ description: 'Options in their order; the first whose condition is met' }),
+        else: Steps.optional().meta({ description: 'Steps if none is met' }),
       })
       .meta({
         id: 'ActionChoose',
@@ -109,11 +112,13 @@ export const flowControl = ({ action, condition, describe }: Schemas): ActionKin
       .strictObject({
         type: z.literal('repeat'),
         ...stepFields,
-        count: DynamicNumber.optional(),
-        while: Condition.optional(),
-        until: Condition.optional(),
-        for_each: DynamicValue.optional(),
-        do: SomeSteps,
+        count: DynamicNumber.optional().meta({ description: 'So many times' }),
+        while: Condition.optional().meta({ description: 'As long as it is met, looked at before each round' }),
+        until: Condition.optional().meta({ description: 'Until it is met, looked at after each round' }),
+        for_each: DynamicValue.optional().meta({
+          description: 'A list, or an expression of one; repeat.item is the item',
+        }),
+        do: SomeSteps.meta({ description: 'The steps of a round' }),
       })
       .superRefine((config, context) => {
         const given = [config.count, config.while, config.until, config.for_each].filter(field => field !== undefined);
@@ -196,7 +201,7 @@ export const flowControl = ({ action, condition, describe }: Schemas): ActionKin
       .strictObject({
         type: z.literal('parallel'),
         ...stepFields,
-        branches: z.array(SomeSteps).min(1).max(20),
+        branches: z.array(SomeSteps).min(1).max(20).meta({ description: 'Lists of steps' }),
         outputs: z.array(VariableName).optional().meta({ description: 'Variables that the branches bring back' }),
       })
       .meta({
@@ -230,20 +235,22 @@ export const flowControl = ({ action, condition, describe }: Schemas): ActionKin
 
   const sequence = defineAction({
     type: 'sequence',
-    schema: z.strictObject({ type: z.literal('sequence'), ...stepFields, do: SomeSteps }).meta({
-      id: 'ActionSequence',
-      title: 'Sequence',
-      description: 'Steps one after another, as one step (in a branch, or under one on_error)',
-      examples: [
-        {
-          type: 'sequence',
-          do: [
-            { type: 'delay', for: '1s' },
-            { type: 'log', message: 'a second later' },
-          ],
-        },
-      ],
-    }),
+    schema: z
+      .strictObject({ type: z.literal('sequence'), ...stepFields, do: SomeSteps.meta({ description: 'The steps' }) })
+      .meta({
+        id: 'ActionSequence',
+        title: 'Sequence',
+        description: 'Steps one after another, as one step (in a branch, or under one on_error)',
+        examples: [
+          {
+            type: 'sequence',
+            do: [
+              { type: 'delay', for: '1s' },
+              { type: 'log', message: 'a second later' },
+            ],
+          },
+        ],
+      }),
     describe: config => `${(config.do as unknown[]).length} steps in order`,
     lists: config => ({ do: as(config.do) }),
     start: () => ({ do: 'enter', list: 'do', state: null }),

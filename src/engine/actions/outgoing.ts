@@ -16,12 +16,15 @@ export const notify = defineAction({
     .strictObject({
       type: z.literal('notify'),
       ...stepFields,
-      message: Template,
-      title: Template.optional(),
-      to: z.string().optional(),
-      priority: z.enum(['normal', 'low', 'high', 'urgent']).optional(),
-      tag: z.string().optional(),
-      ask: z.strictObject({ answers: z.array(z.string()).min(1).max(10), timeout: Duration.optional() }).optional(),
+      message: Template.meta({ description: 'Text; {{ … }} is computed' }),
+      title: Template.optional().meta({ description: 'Text; {{ … }} is computed' }),
+      to: z.string().optional().meta({ description: 'A notifier of house.yaml; the default one without it' }),
+      priority: z.enum(['normal', 'low', 'high', 'urgent']).optional().meta({ description: 'How loud' }),
+      tag: z.string().optional().meta({ description: 'Names the notification, for its answer' }),
+      ask: z
+        .strictObject({ answers: z.array(z.string()).min(1).max(10), timeout: Duration.optional() })
+        .optional()
+        .meta({ description: 'Answers to choose from; the wait for one ends after timeout (1h)' }),
     })
     .meta({
       id: 'ActionNotify',
@@ -79,10 +82,12 @@ export const http = defineAction({
     .strictObject({
       type: z.literal('http'),
       ...stepFields,
-      url: Template,
-      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']).optional(),
-      headers: z.record(z.string(), Template).optional(),
-      body: DynamicValue.optional(),
+      url: Template.meta({ description: 'Address; {{ … }} is computed' }),
+      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']).optional().meta({ description: 'The method' }),
+      headers: z.record(z.string(), Template).optional().meta({ description: 'Headers by name; {{ … }} is computed' }),
+      body: DynamicValue.optional().meta({
+        description: 'Text as it is, all else as JSON; { expr } and {{ … }} inside are computed',
+      }),
     })
     .meta({
       id: 'ActionHttp',

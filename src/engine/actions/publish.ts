@@ -10,10 +10,13 @@ const schema = z
   .strictObject({
     type: z.literal('publish'),
     ...stepFields,
-    topic: Template,
-    payload: DynamicValue.optional(),
-    retain: z.boolean().optional(),
-    qos: z.union([z.literal(0), z.literal(1), z.literal(2)]).optional(),
+    topic: Template.meta({ description: 'A topic outside the gateway’s own root; {{ … }} is computed' }),
+    payload: DynamicValue.optional().meta({ description: 'Text as it is, all else as JSON; empty without it' }),
+    retain: z.boolean().optional().meta({ description: 'The broker keeps it for those who subscribe later' }),
+    qos: z
+      .union([z.literal(0), z.literal(1), z.literal(2)])
+      .optional()
+      .meta({ description: '0 (default) promises nothing; 1 and 2 survive a crash' }),
   })
   .meta({
     id: 'ActionPublish',

@@ -11,9 +11,12 @@ export const callRule = defineAction({
     .strictObject({
       type: z.literal('call_rule'),
       ...stepFields,
-      rule: Id,
-      args: z.record(z.string(), DynamicValue).optional(),
-      wait: z.boolean().optional(),
+      rule: Id.meta({ description: 'Id of the other rule' }),
+      args: z
+        .record(z.string(), DynamicValue)
+        .optional()
+        .meta({ description: 'What it finds as args.x; { expr } and {{ … }} inside are computed' }),
+      wait: z.boolean().optional().meta({ description: 'true: goes on when the other run has ended' }),
     })
     .meta({
       id: 'ActionCallRule',
@@ -58,8 +61,8 @@ export const controlRule = defineAction({
     .strictObject({
       type: z.literal('control_rule'),
       ...stepFields,
-      rule: Id,
-      do: z.enum(['enable', 'disable', 'resume', 'cancel_runs']),
+      rule: Id.meta({ description: 'Id of the other rule' }),
+      do: z.enum(['enable', 'disable', 'resume', 'cancel_runs']).meta({ description: 'What becomes of it' }),
     })
     .meta({
       id: 'ActionControlRule',
@@ -82,7 +85,12 @@ export const controlRule = defineAction({
 export const cancel = defineAction({
   type: 'cancel',
   schema: z
-    .strictObject({ type: z.literal('cancel'), ...stepFields, name: Id.optional(), all: z.literal(true).optional() })
+    .strictObject({
+      type: z.literal('cancel'),
+      ...stepFields,
+      name: Id.optional().meta({ description: 'The name of a delay' }),
+      all: z.literal(true).optional().meta({ description: 'All other runs of this rule' }),
+    })
     .superRefine((config, context) => {
       if ((config.name === undefined) === (config.all === undefined)) {
         context.addIssue({ code: 'custom', path: ['name'], message: 'give name, or all: true' });
@@ -104,9 +112,9 @@ export const stop = defineAction({
     .strictObject({
       type: z.literal('stop'),
       ...stepFields,
-      reason: Template.optional(),
+      reason: Template.optional().meta({ description: 'For the trace; {{ … }} is computed' }),
       error: z.boolean().optional().meta({ description: 'The run has failed' }),
-      result: DynamicValue.optional(),
+      result: DynamicValue.optional().meta({ description: 'What a call_rule with wait gets' }),
     })
     .meta({
       id: 'ActionStop',
@@ -137,8 +145,8 @@ export const log = defineAction({
     .strictObject({
       type: z.literal('log'),
       ...stepFields,
-      message: Template,
-      level: z.enum(['info', 'debug', 'warn', 'error']).optional(),
+      message: Template.meta({ description: 'Text; {{ … }} is computed' }),
+      level: z.enum(['info', 'debug', 'warn', 'error']).optional().meta({ description: 'Of the log' }),
     })
     .meta({
       id: 'ActionLog',

@@ -11,10 +11,12 @@ const schema = z
   .strictObject({
     type: z.literal('scene'),
     ...stepFields,
-    capture: Id.optional(),
-    restore: Id.optional(),
-    apply: z.string().optional(),
-    devices: Target.optional(),
+    capture: Id.optional().meta({
+      description: 'Stores what the devices are set to under this name, for the whole house',
+    }),
+    restore: Id.optional().meta({ description: 'Brings back what was captured under this name' }),
+    apply: z.string().optional().meta({ description: 'Applies a scene of house.yaml' }),
+    devices: Target.optional().meta({ description: 'What is captured' }),
   })
   .superRefine((config, context) => {
     const given = [config.capture, config.restore, config.apply].filter(name => name !== undefined).length;

@@ -5,12 +5,18 @@ import { Expr, stepFields, Template } from '../fields.ts';
 import { defineAction } from '../kind.ts';
 import { valueWords } from '../words.ts';
 
-const schema = z.strictObject({ type: z.literal('set_mode'), ...stepFields, mode: z.union([Template, Expr]) }).meta({
-  id: 'ActionSetMode',
-  title: 'Set the mode',
-  description: 'Sets the mode of the house',
-  examples: [{ type: 'set_mode', mode: 'night' }],
-});
+const schema = z
+  .strictObject({
+    type: z.literal('set_mode'),
+    ...stepFields,
+    mode: z.union([Template, Expr]).meta({ description: 'A mode of the house' }),
+  })
+  .meta({
+    id: 'ActionSetMode',
+    title: 'Set the mode',
+    description: 'Sets the mode of the house',
+    examples: [{ type: 'set_mode', mode: 'night' }],
+  });
 
 export const setMode = defineAction({
   type: 'set_mode',

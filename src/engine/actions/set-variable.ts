@@ -10,10 +10,10 @@ const schema = z
   .strictObject({
     type: z.literal('set_variable'),
     ...stepFields,
-    name: VariableName,
-    value: DynamicValue.optional(),
-    add: DynamicValue.optional(),
-    append: DynamicValue.optional(),
+    name: VariableName.meta({ description: 'A variable of the rule, or else of the house' }),
+    value: DynamicValue.optional().meta({ description: 'What it becomes' }),
+    add: DynamicValue.optional().meta({ description: 'A number to add to it' }),
+    append: DynamicValue.optional().meta({ description: 'An item for its list, or text to put at its end' }),
   })
   .superRefine((config, context) => {
     const given = [config.value, config.add, config.append].filter(field => field !== undefined).length;

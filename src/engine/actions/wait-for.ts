@@ -40,8 +40,15 @@ export const waitFor = ({ action, condition, trigger, isCondition, describe }: S
     .strictObject({
       type: z.literal('wait_for'),
       ...stepFields,
-      until: z.union([z.lazy(condition), z.lazy(trigger)]),
-      on_timeout: z.union([z.enum(['continue', 'fail']), z.array(z.lazy(action)).min(1)]).optional(),
+      until: z
+        .union([z.lazy(condition), z.lazy(trigger)])
+        .meta({
+          description: 'A condition (looked at first, and enough), or a trigger (only what happens from now on)',
+        }),
+      on_timeout: z
+        .union([z.enum(['continue', 'fail']), z.array(z.lazy(action)).min(1)])
+        .optional()
+        .meta({ description: 'continue (default), fail, or steps to run before it goes on' }),
       do: z.array(z.lazy(action)).min(1).optional().meta({ description: 'Steps that run once the wait listens' }),
     })
     .meta({

@@ -38,6 +38,9 @@ export interface References {
   rules: { path: string; rule: string }[];
   expressions: { path: string; source: string; isTemplate: boolean; names: Names | undefined }[];
   usesSun: string[];
+  periods: { path: string; name: string }[];
+  /** Literal values that variables are set to. */
+  assignments: { path: string; name: string; value: Json }[];
   /** Names that `as` binds. */
   bindings: string[];
 }
@@ -57,6 +60,8 @@ export function referencesOf(rule: Pick<Rule, 'triggers' | 'condition' | 'while'
     rules: [],
     expressions: [],
     usesSun: [],
+    periods: [],
+    assignments: [],
     bindings: [...bindingsIn([rule.actions, rule.finally] as unknown as Json)],
   };
   const parts = {
@@ -193,6 +198,10 @@ function collect(config: { [key: string]: Json }, path: string, part: Part, foun
     found.topics.push({ path: where('topic'), topic: config.topic, part: 'publish' });
   if (['call_rule', 'control_rule', 'rule'].includes(config.type as string) && typeof config.rule === 'string')
     found.rules.push({ path: where('rule'), rule: config.rule });
+  if (config.type === 'set_variable' && typeof config.name === 'string' && config.value !== undefined)
+    found.assignments.push({ path: where('value'), name: config.name, value: config.value });
+  if (config.type === 'time' && typeof config.period === 'string')
+    found.periods.push({ path: where('period'), name: config.period });
   if (config.type === 'sun') found.usesSun.push(path);
   for (const bound of ['after', 'before'])
     if (typeof config[bound] === 'string' && SUN_BOUND.test(config[bound])) found.usesSun.push(where(bound));

@@ -11,7 +11,7 @@ const schema = z
     type: z.literal('availability'),
     device: Target,
     match: Match.optional(),
-    is: z.enum(['online', 'offline', 'unknown']),
+    is: z.enum(['online', 'offline', 'unknown']).meta({ description: 'How it can be reached now' }),
   })
   .meta({
     id: 'ConditionAvailability',

@@ -18,20 +18,25 @@ export const logic = (condition: () => z.ZodType, describe: (config: object) => 
   ) =>
     defineCondition({
       type,
-      schema: z.strictObject({ type: z.literal(type), conditions: z.array(z.lazy(condition)).min(1) }).meta({
-        id: `Condition${title}`,
-        title,
-        description,
-        examples: [
-          {
-            type,
-            conditions: [
-              { type: 'mode', is: 'home' },
-              { type: 'sun', is: 'down' },
-            ],
-          },
-        ],
-      }),
+      schema: z
+        .strictObject({
+          type: z.literal(type),
+          conditions: z.array(z.lazy(condition)).min(1).meta({ description: 'Conditions of any kind' }),
+        })
+        .meta({
+          id: `Condition${title}`,
+          title,
+          description,
+          examples: [
+            {
+              type,
+              conditions: [
+                { type: 'mode', is: 'home' },
+                { type: 'sun', is: 'down' },
+              ],
+            },
+          ],
+        }),
       describe: config => (config.conditions as object[]).map(c => `(${describe(c)})`).join(` ${type} `),
       evaluate(config, context, path) {
         const conditions = (config.conditions as ConditionConfig[]).map((c, index) =>
@@ -45,12 +50,17 @@ export const logic = (condition: () => z.ZodType, describe: (config: object) => 
     many('or', 'Or', 'At least one of these', some),
     defineCondition({
       type: 'not',
-      schema: z.strictObject({ type: z.literal('not'), condition: z.lazy(condition) }).meta({
-        id: 'ConditionNot',
-        title: 'Not',
-        description: 'The opposite; not of unknown is unknown',
-        examples: [{ type: 'not', condition: { type: 'mode', is: 'away' } }],
-      }),
+      schema: z
+        .strictObject({
+          type: z.literal('not'),
+          condition: z.lazy(condition).meta({ description: 'A condition of any kind' }),
+        })
+        .meta({
+          id: 'ConditionNot',
+          title: 'Not',
+          description: 'The opposite; not of unknown is unknown',
+          examples: [{ type: 'not', condition: { type: 'mode', is: 'away' } }],
+        }),
       describe: config => `not (${describe(config.condition as object)})`,
       evaluate(config, context, path) {
         const inner = context.evaluate(config.condition as ConditionConfig, `${path}/condition`);

@@ -5,7 +5,11 @@ import { valueWords } from '../words.ts';
 
 const Names = z.union([z.string(), z.array(z.string()).min(1)]);
 const schema = z
-  .strictObject({ type: z.literal('mode'), is: Names.optional(), is_not: Names.optional() })
+  .strictObject({
+    type: z.literal('mode'),
+    is: Names.optional().meta({ description: 'This mode, or one of a list' }),
+    is_not: Names.optional().meta({ description: 'Not this mode, nor one of a list' }),
+  })
   .superRefine((config, context) => {
     if (config.is === undefined && config.is_not === undefined) {
       context.addIssue({ code: 'custom', path: ['is'], message: 'give is or is_not' });

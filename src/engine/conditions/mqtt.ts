@@ -12,11 +12,11 @@ import { countMembers } from './state.ts';
 const schema = z
   .strictObject({
     type: z.literal('mqtt'),
-    topic: TopicFilter,
-    path: z.string().optional(),
-    is: OneOrMany.optional(),
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
+    topic: TopicFilter.meta({ description: 'A topic, or a filter of which any topic will do' }),
+    path: z.string().optional().meta({ description: 'The place inside a JSON payload: `value`, `state.temperature`' }),
+    is: OneOrMany.optional().meta({ description: 'This value, or one of a list' }),
+    above: DynamicNumber.optional().meta({ description: 'More than this' }),
+    below: DynamicNumber.optional().meta({ description: 'Less than this' }),
   })
   .superRefine(nonEmptyInterval)
   .meta({

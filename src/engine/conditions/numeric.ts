@@ -13,9 +13,9 @@ const schema = z
   .strictObject({
     type: z.literal('numeric'),
     ...attributeFields,
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
-    for: Duration.optional(),
+    above: DynamicNumber.optional().meta({ description: 'More than this' }),
+    below: DynamicNumber.optional().meta({ description: 'Less than this' }),
+    for: Duration.optional().meta({ description: 'Its last change is at least this long ago' }),
   })
   .superRefine(nonEmptyInterval)
   .superRefine(someBound)

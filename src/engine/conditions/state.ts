@@ -11,9 +11,9 @@ const schema = z
   .strictObject({
     type: z.literal('state'),
     ...attributeFields,
-    is: OneOrMany.optional(),
-    is_not: OneOrMany.optional(),
-    for: Duration.optional(),
+    is: OneOrMany.optional().meta({ description: 'This value, or one of a list' }),
+    is_not: OneOrMany.optional().meta({ description: 'Not this value, nor one of a list' }),
+    for: Duration.optional().meta({ description: 'Its last change is at least this long ago' }),
     by: By.optional(),
   })
   .superRefine((config, context) => {

@@ -9,9 +9,9 @@ import { boundWords } from '../words.ts';
 const schema = z
   .strictObject({
     type: z.literal('sun'),
-    is: z.enum(['up', 'down']).optional(),
-    above: z.number().optional(),
-    below: z.number().optional(),
+    is: z.enum(['up', 'down']).optional().meta({ description: 'up while any of it can be seen' }),
+    above: z.number().optional().meta({ description: 'Elevation of its centre above this many degrees' }),
+    below: z.number().optional().meta({ description: 'Elevation of its centre below this many degrees' }),
   })
   .superRefine((config, context) => {
     const bounded = config.above !== undefined || config.below !== undefined;

@@ -10,12 +10,18 @@ import { listWords } from '../words.ts';
 const schema = z
   .strictObject({
     type: z.literal('time'),
-    after: z.string().optional(),
-    before: z.string().optional(),
+    after: z.string().optional().meta({ description: 'HH:MM, HH:MM:SS, or a sun event with offset: sunset-30m' }),
+    before: z.string().optional().meta({ description: 'The same; this instant is not part of the window' }),
     ...dateFields,
-    weekday_of: z.enum(['window_start', 'now']).optional(),
+    weekday_of: z
+      .enum(['window_start', 'now'])
+      .optional()
+      .meta({ description: 'Whose weekday and date count in a window over midnight' }),
     period: z.string().optional().meta({ description: 'A period of house.yaml' }),
-    workday: z.boolean().optional(),
+    workday: z
+      .boolean()
+      .optional()
+      .meta({ description: 'true: only on workdays of house.yaml; false: only on other days' }),
   })
   .superRefine((config, context) => {
     const fields = [config.after, config.before, config.weekdays, config.dates, config.period, config.workday];

@@ -9,11 +9,11 @@ import { boundWords, valueWords } from '../words.ts';
 const schema = z
   .strictObject({
     type: z.literal('variable'),
-    name: VariableName,
-    is: OneOrMany.optional(),
-    is_not: OneOrMany.optional(),
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
+    name: VariableName.meta({ description: 'A variable of the rule, or else of the house' }),
+    is: OneOrMany.optional().meta({ description: 'This value, or one of a list' }),
+    is_not: OneOrMany.optional().meta({ description: 'Not this value, nor one of a list' }),
+    above: DynamicNumber.optional().meta({ description: 'More than this' }),
+    below: DynamicNumber.optional().meta({ description: 'Less than this' }),
   })
   .superRefine(nonEmptyInterval)
   .superRefine((config, context) => {

@@ -98,7 +98,17 @@ export class Rulebook {
   /** Lets an engine run what is saved from now on. */
   follow(engine: Engine): void {
     this.engine = engine;
-    for (const entry of this.entries.values()) if (entry.rule) entry.findings = this.parts.check(entry.rule);
+    for (const entry of this.entries.values()) if (entry.rule) entry.findings = this.findingsOf(entry.rule);
+  }
+
+  /** A fault of the check itself keeps no rule from running. */
+  private findingsOf(rule: Rule): Finding[] {
+    try {
+      return this.parts.check(rule);
+    } catch (error) {
+      this.parts.log.error({ rule: rule.id, error: String(error) }, 'the rule could not be checked; it runs without findings');
+      return [];
+    }
   }
 
   /** Watches the folder; resolves once it is being watched. */
@@ -311,7 +321,7 @@ export class Rulebook {
         rule: read.rule,
         revision,
         faults: [],
-        findings: this.engine ? this.parts.check(read.rule) : [],
+        findings: this.engine ? this.findingsOf(read.rule) : [],
       };
     } else {
       entry = {

@@ -14,8 +14,8 @@ const schema = z
     on_startup: levelFields.on_startup,
     device: Target,
     match: Match.optional(),
-    to: z.enum(['online', 'offline', 'unknown']).optional(),
-    for: DynamicDuration.optional(),
+    to: z.enum(['online', 'offline', 'unknown']).optional().meta({ description: 'Only this; every change without it' }),
+    for: DynamicDuration.optional().meta({ description: 'Fires once it has stayed so for this long' }),
   })
   .meta({
     id: 'TriggerAvailability',

@@ -15,7 +15,7 @@ const schema = z
     ...triggerFields,
     ...byField,
     device: Target,
-    command: z.string().min(1).optional(),
+    command: z.string().min(1).optional().meta({ description: 'Only this command; any without it' }),
   })
   .meta({
     id: 'TriggerCommand',

@@ -11,9 +11,9 @@ export const count = (trigger: () => z.ZodType) => {
     .strictObject({
       type: z.literal('count'),
       ...triggerFields,
-      of: z.lazy(trigger),
-      count: z.int().min(2).max(1000),
-      within: Duration,
+      of: z.lazy(trigger).meta({ description: 'The trigger that is counted' }),
+      count: z.int().min(2).max(1000).meta({ description: 'How many times' }),
+      within: Duration.meta({ description: 'The sliding time' }),
     })
     .meta({
       id: 'TriggerCount',

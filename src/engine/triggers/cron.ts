@@ -12,7 +12,11 @@ const schema = z
     type: z.literal('cron'),
     ...triggerFields,
     ...catchUpField,
-    cron: z.string().min(1).max(200),
+    cron: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: 'Minute, hour, day of month, month, weekday; with six fields the second comes first' }),
     dst_gap: DstGap.optional(),
   })
   .superRefine((config, context) =>

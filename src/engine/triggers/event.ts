@@ -15,8 +15,13 @@ const schema = z
     ...triggerFields,
     ...byField,
     device: Target,
-    name: z.string().min(1),
-    value: OneOrMany.optional(),
+    name: z
+      .string()
+      .min(1)
+      .meta({ description: 'pushed, held, doubleTapped, released, or another momentary event of the device' }),
+    value: OneOrMany.optional().meta({
+      description: 'Only with this value (the number of the button), or one of a list',
+    }),
   })
   .meta({
     id: 'TriggerEvent',

@@ -11,8 +11,8 @@ const schema = z
     type: z.literal('expression'),
     ...triggerFields,
     on_startup: levelFields.on_startup,
-    expr: z.string().min(1).max(4096),
-    for: DynamicDuration.optional(),
+    expr: z.string().min(1).max(4096).meta({ description: 'CEL, true or false; devices by ids in quotes' }),
+    for: DynamicDuration.optional().meta({ description: 'Fires once it has stayed true for this long' }),
   })
   .meta({
     id: 'TriggerExpression',

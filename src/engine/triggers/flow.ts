@@ -31,11 +31,20 @@ const schema = z
         source: End,
         destination: End,
       })
-      .optional(),
-    within: Duration.optional(),
-    count: z.int().min(1).max(100_000).optional(),
-    distinct: z.string().optional(),
-    sum: z.strictObject({ field: z.string(), above: z.number() }).optional(),
+      .optional()
+      .meta({
+        description:
+          'What must fit, field by field: a value, a list, or { above, below }; words without regard to case',
+      }),
+    within: Duration.optional().meta({
+      description: 'Counts or sums within this sliding time; without it each conversation fires',
+    }),
+    count: z.int().min(1).max(100_000).optional().meta({ description: 'Fires at this many' }),
+    distinct: z.string().optional().meta({ description: 'Counts different values of this field: `destination.ip`' }),
+    sum: z
+      .strictObject({ field: z.string(), above: z.number() })
+      .optional()
+      .meta({ description: 'Fires when the sum of a field (`bytes`) goes above a number' }),
     per: z.string().optional().meta({ description: 'Keeps one window for each value of this field: `source.mac`' }),
   })
   .superRefine((config, context) => {

@@ -7,7 +7,11 @@ import { triggerFields } from '../fields.ts';
 import { defineTrigger, type Edge } from '../kind.ts';
 
 const schema = z
-  .strictObject({ type: z.literal('interval'), ...triggerFields, every: Duration })
+  .strictObject({
+    type: z.literal('interval'),
+    ...triggerFields,
+    every: Duration.meta({ description: 'The period, at least 1s' }),
+  })
   .superRefine((config, context) => {
     if (durationMs(config.every) < 1000) context.addIssue({ code: 'custom', path: ['every'], message: 'at least 1s' });
   })

@@ -8,12 +8,19 @@ import { keys } from '../signals.ts';
 import { targetWords } from '../words.ts';
 
 const { match: _match, ...attribute } = attributeFields;
-const schema = z.strictObject({ type: z.literal('missing'), ...triggerFields, ...attribute, for: Duration }).meta({
-  id: 'TriggerMissing',
-  title: 'Missing',
-  description: 'No report of an attribute for this long; fires once until the next report',
-  examples: [{ type: 'missing', device: 'hubitat:17', attribute: 'temperature', for: '2h' }],
-});
+const schema = z
+  .strictObject({
+    type: z.literal('missing'),
+    ...triggerFields,
+    ...attribute,
+    for: Duration.meta({ description: 'How long no report came' }),
+  })
+  .meta({
+    id: 'TriggerMissing',
+    title: 'Missing',
+    description: 'No report of an attribute for this long; fires once until the next report',
+    examples: [{ type: 'missing', device: 'hubitat:17', attribute: 'temperature', for: '2h' }],
+  });
 
 export const missing = defineTrigger({
   type: 'missing',

@@ -14,8 +14,8 @@ const schema = z
     type: z.literal('mode'),
     ...triggerFields,
     ...byField,
-    from: OneOrManyNames.optional(),
-    to: OneOrManyNames.optional(),
+    from: OneOrManyNames.optional().meta({ description: 'Only from this mode, or one of a list' }),
+    to: OneOrManyNames.optional().meta({ description: 'Only to this mode, or one of a list' }),
   })
   .meta({
     id: 'TriggerMode',

@@ -14,18 +14,20 @@ const schema = z
   .strictObject({
     type: z.literal('mqtt'),
     ...triggerFields,
-    topic: TopicFilter,
+    topic: TopicFilter.meta({ description: 'A topic filter; + is any one level, # at its end any number of them' }),
     path: z
       .string()
       .optional()
       .meta({ description: 'The place inside a JSON payload: `value`, `state.temperature`, `items.0`' }),
-    is: OneOrMany.optional(),
-    from: OneOrMany.optional(),
-    to: OneOrMany.optional(),
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
-    hysteresis: DynamicNumber.optional(),
-    for: DynamicDuration.optional(),
+    is: OneOrMany.optional().meta({ description: 'Every message of this value, or one of a list' }),
+    from: OneOrMany.optional().meta({ description: 'Changes from this value, or one of a list' }),
+    to: OneOrMany.optional().meta({ description: 'Changes to this value, or one of a list' }),
+    above: DynamicNumber.optional().meta({ description: 'Lower bound of the region that a number enters' }),
+    below: DynamicNumber.optional().meta({ description: 'Upper bound of the region that a number enters' }),
+    hysteresis: DynamicNumber.optional().meta({
+      description: 'How far it must have left the region before it can enter it again',
+    }),
+    for: DynamicDuration.optional().meta({ description: 'Fires once it has stayed so for this long' }),
   })
   .superRefine(nonEmptyInterval)
   .meta({

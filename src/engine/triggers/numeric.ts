@@ -24,10 +24,12 @@ const schema = z
     ...levelFields,
     ...byField,
     ...attributeFields,
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
-    hysteresis: DynamicNumber.optional(),
-    for: DynamicDuration.optional(),
+    above: DynamicNumber.optional().meta({ description: 'Lower bound of the region, not part of it' }),
+    below: DynamicNumber.optional().meta({ description: 'Upper bound of the region, not part of it' }),
+    hysteresis: DynamicNumber.optional().meta({
+      description: 'How far it must have left the region before it can enter it again',
+    }),
+    for: DynamicDuration.optional().meta({ description: 'Fires once it has stayed there for this long' }),
   })
   .superRefine(nonEmptyInterval)
   .superRefine(someBound)

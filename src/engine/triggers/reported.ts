@@ -14,7 +14,7 @@ const schema = z
     ...triggerFields,
     ...byField,
     ...attributeFields,
-    is: OneOrMany.optional(),
+    is: OneOrMany.optional().meta({ description: 'Only reports of this value, or one of a list' }),
   })
   .meta({
     id: 'TriggerReported',

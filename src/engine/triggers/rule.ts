@@ -11,8 +11,11 @@ const schema = z
   .strictObject({
     type: z.literal('rule'),
     ...triggerFields,
-    rule: Id,
-    event: z.union([What, z.array(What).min(1)]).optional(),
+    rule: Id.meta({ description: 'Id of the other rule' }),
+    event: z
+      .union([What, z.array(What).min(1)])
+      .optional()
+      .meta({ description: 'finished (default), failed, refused, suspended, or a list of them' }),
   })
   .meta({
     id: 'TriggerRule',

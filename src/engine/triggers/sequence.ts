@@ -17,9 +17,9 @@ export const sequence = (trigger: () => z.ZodType) => {
     .strictObject({
       type: z.literal('sequence'),
       ...triggerFields,
-      steps: z.array(z.lazy(trigger)).min(2).max(10),
-      within: Duration,
-      without: z.lazy(trigger).optional(),
+      steps: z.array(z.lazy(trigger)).min(2).max(10).meta({ description: 'Triggers, in their order' }),
+      within: Duration.meta({ description: 'From the first to the last at most' }),
+      without: z.lazy(trigger).optional().meta({ description: 'A trigger that ends what has begun' }),
     })
     .meta({
       id: 'TriggerSequence',

@@ -15,11 +15,11 @@ const schema = z
     ...levelFields,
     ...byField,
     ...attributeFields,
-    from: OneOrMany.optional(),
-    to: OneOrMany.optional(),
-    not_from: OneOrMany.optional(),
-    not_to: OneOrMany.optional(),
-    for: DynamicDuration.optional(),
+    from: OneOrMany.optional().meta({ description: 'Only from this value, or one of a list; null is "nothing known"' }),
+    to: OneOrMany.optional().meta({ description: 'Only to this value, or one of a list' }),
+    not_from: OneOrMany.optional().meta({ description: 'Not from this value, nor one of a list' }),
+    not_to: OneOrMany.optional().meta({ description: 'Not to this value, nor one of a list' }),
+    for: DynamicDuration.optional().meta({ description: 'Fires once it has stayed so for this long' }),
   })
   .meta({
     id: 'TriggerState',

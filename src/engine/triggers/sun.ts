@@ -20,12 +20,21 @@ const schema = z
     type: z.literal('sun'),
     ...triggerFields,
     ...catchUpField,
-    event: z.enum(SUN_EVENTS).optional(),
-    offset: SignedDuration.optional(),
-    fallback: z.array(Fallback).min(1).optional(),
-    elevation: z.number().min(-90).max(90).optional(),
-    direction: z.enum(['rising', 'setting']).optional(),
-    azimuth: z.number().min(0).lt(360).optional(),
+    event: z.enum(SUN_EVENTS).optional().meta({ description: 'An event of the day; one of event, elevation, azimuth' }),
+    offset: SignedDuration.optional().meta({ description: 'Before (-30m) or after (30m) the event' }),
+    fallback: z
+      .array(Fallback)
+      .min(1)
+      .optional()
+      .meta({ description: 'For days without the event: other events or times, the first that there is' }),
+    elevation: z
+      .number()
+      .min(-90)
+      .max(90)
+      .optional()
+      .meta({ description: 'Degrees of the sun’s centre above the horizon, without refraction' }),
+    direction: z.enum(['rising', 'setting']).optional().meta({ description: 'Which way it passes the elevation' }),
+    azimuth: z.number().min(0).lt(360).optional().meta({ description: 'Degrees from north, clockwise' }),
   })
   .superRefine((config, context) => {
     const given = [config.event, config.elevation, config.azimuth].filter(field => field !== undefined).length;

@@ -21,7 +21,9 @@ const schema = z
     ...triggerFields,
     ...catchUpField,
     ...dateFields,
-    at: z.union([At, z.array(At).min(1), Expr]),
+    at: z
+      .union([At, z.array(At).min(1), Expr])
+      .meta({ description: '07:30, 07:30:15, a list of them, { expr }, or a stamp such as 2026-12-24T18:00' }),
     dst_gap: DstGap.optional(),
   })
   .superRefine((config, context) => issuesOf(() => parseDaily({ at: [], zone: 'UTC', ...datesOf(config) }), context))

@@ -14,11 +14,11 @@ const schema = z
     type: z.literal('variable'),
     ...triggerFields,
     ...byField,
-    name: VariableName,
-    from: OneOrMany.optional(),
-    to: OneOrMany.optional(),
-    above: DynamicNumber.optional(),
-    below: DynamicNumber.optional(),
+    name: VariableName.meta({ description: 'A variable of the house' }),
+    from: OneOrMany.optional().meta({ description: 'Only from this value, or one of a list' }),
+    to: OneOrMany.optional().meta({ description: 'Only to this value, or one of a list' }),
+    above: DynamicNumber.optional().meta({ description: 'Fires on going above this number' }),
+    below: DynamicNumber.optional().meta({ description: 'Fires on going below this number' }),
   })
   .superRefine(nonEmptyInterval)
   .meta({

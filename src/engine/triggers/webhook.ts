@@ -13,8 +13,11 @@ const schema = z
     type: z.literal('webhook'),
     ...triggerFields,
     // `id` names the hook here, and so the trigger too.
-    id: Id,
-    method: z.union([Method, z.array(Method).min(1)]).optional(),
+    id: Id.meta({ description: 'The last part of the address, and the id of the trigger' }),
+    method: z
+      .union([Method, z.array(Method).min(1)])
+      .optional()
+      .meta({ description: 'Only this method, or one of a list' }),
   })
   .meta({
     id: 'TriggerWebhook',

@@ -17,7 +17,7 @@ export interface Recorder extends BackendSink {
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** One report as a line. */
-export function lineOf(report: Report): string {
+function lineOf(report: Report): string {
   if (report.type === 'value') {
     const quality = report.quality === undefined ? '' : ` (${report.quality})`;
     return `${report.device}/${report.attribute}=${shown(report.value)}${quality}`;

@@ -9,13 +9,13 @@ import type { Message, Notifier, NotifierKind, NotifierPorts } from './notifier.
 import { ntfy } from './ntfy.ts';
 import { webhook } from './webhook.ts';
 
-export type { Message, Notifier, NotifierPorts } from './notifier.ts';
+export type { Message, NotifierPorts } from './notifier.ts';
 
 /** All kinds of notifier that are built. */
 export const notifiers = defineTable<NotifierKind>('notifier', [ntfy, webhook, mqtt, device, log]);
 
 /** The schema of a notifier. */
-export const NotifierSchema = unionOf(notifiers, 'Notifier');
+const NotifierSchema = unionOf(notifiers, 'Notifier');
 
 // Kinds that house.yaml may name already.
 const FORESEEN: readonly unknown[] = ['telegram', 'smtp', 'pushover'];

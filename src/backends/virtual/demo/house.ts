@@ -12,7 +12,7 @@ import { DEMO_DEVICES, demoHouseConfig } from './furnishing.ts';
 import { gaugesOf } from './weather.ts';
 
 /** Attribute → value, by device id. */
-export type DemoValues = Readonly<Record<string, Readonly<Record<string, Json>>>>;
+type DemoValues = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
 /** A demo house. Instants are epoch ms. */
 export interface DemoHouse {
