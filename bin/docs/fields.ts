@@ -11,6 +11,9 @@ import { code, table } from './markdown.ts';
 
 type Schema = z.core.$ZodType;
 
+// Said once, at the top of the page.
+const TARGET = metaOf(Target).description;
+
 /** A field in words. */
 export interface Field {
   readonly name: string;
@@ -46,15 +49,16 @@ export function typeText(schema: Schema): string {
     case 'readonly':
       return typeText(def.innerType as Schema);
     case 'lazy':
-      return typeText((def.getter as () => Schema)());
+      // What is lazy is a kind, or any JSON, which holds itself.
+      return NAMED.get((def.getter as () => Schema)()) ?? 'any value';
     case 'pipe':
-      return typeText((definitionOf(def.in as Schema).type === 'transform' ? def.out : def.in) as Schema);
+      return pipeText(def.in as Schema, def.out as Schema);
     case 'enum':
       return (schema as z.ZodEnum).options.map(option => code(String(option))).join(' · ');
     case 'literal':
       return (def.values ?? []).map(value => code(String(value))).join(' · ');
     case 'union':
-      return [...new Set((def.options ?? []).map(typeText))].join(' or ');
+      return unionText(def.options ?? []);
     case 'array':
       return `list of ${plural(typeText(def.element as Schema))}`;
     case 'record':
@@ -73,6 +77,18 @@ export function typeText(schema: Schema): string {
   }
 }
 
+/** A text that is read into something else is a duration: `.meta` makes it one that the table does not know. */
+function pipeText(from: Schema, to: Schema): string {
+  if (definitionOf(from).type === 'transform') return typeText(to);
+  return definitionOf(from).type === 'string' && definitionOf(to).type === 'transform' ? 'duration' : typeText(from);
+}
+
+function unionText(options: readonly Schema[]): string {
+  const others = options.filter(option => option !== Expr);
+  const text = [...new Set(others.map(typeText))].join(' or ');
+  return others.length < options.length ? `${text} ‡` : text;
+}
+
 const plural = (word: string): string => (/^[a-z]+$/.test(word) && word !== 'text' ? `${word}s` : word);
 
 /** The fields of an object. */
@@ -81,7 +97,7 @@ export function fieldsOf(schema: z.ZodObject): Field[] {
     name,
     required: definitionOf(field).type !== 'optional' && definitionOf(field).type !== 'default',
     type: typeText(field),
-    text: metaOf(field).description ?? '',
+    text: metaOf(field).description === TARGET ? 'one device or several' : (metaOf(field).description ?? ''),
   }));
 }
 

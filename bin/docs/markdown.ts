@@ -1,5 +1,5 @@
-// Markdown: tables, code, YAML as people write it.
-import { Document, isMap, isPair, isScalar, isSeq, visit } from 'yaml';
+// Markdown: tables, code, and YAML as people write it.
+import { Document, isMap, visit } from 'yaml';
 
 /** Rows under a head. Cells are Markdown; line breaks and bars in them are made harmless. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -7,40 +7,40 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }
 
-const cellOf = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|').trim();
+const cellOf = (text: string): string => prose(text).replaceAll('\n', ' ').replaceAll('|', '\\|').trim();
+
+/** Text that is no Markdown yet: what would be taken for a tag is not one. Inline code stays as it is. */
+export const prose = (text: string): string => text.replaceAll(/`[^`]*`|</g, part => (part === '<' ? '&lt;' : part));
 
 /** Inline code. */
 export const code = (text: string): string => `\`${text}\``;
 
 /** Several, separated. */
-export const codes = (texts: readonly string[], separator = ' '): string => texts.map(code).join(separator);
+export const codes = (texts: readonly string[], separator = ', '): string => texts.map(code).join(separator);
 
 /** A block of code. */
 export const fence = (language: string, text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
-const WIDTH = 110;
+const FLOW = 112;
 
-/** A value as YAML: maps and lists on one line where they fit. */
-export function yamlOf(value: unknown): string {
+/** A value as YAML: a map or list on one line where it fits; with `file` not the outermost one. */
+export function yamlOf(value: unknown, { file = false } = {}): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
-    Collection(_key, node) {
-      // A map that fits on a line, and a list of plain values, are read more easily so.
-      const text = JSON.stringify(node.toJSON());
-      if (text.length <= WIDTH - 20 && !(isMap(node) && node === document.contents)) node.flow = true;
-      if (isSeq(node) && node.items.some(item => isMap(item) && item.items.length > 1)) node.flow = false;
-      return undefined;
+    Collection(key, node) {
+      if (key === null && file) return;
+      if (JSON.stringify(node).length <= FLOW || (isMap(node) && node.items.length === 0)) node.flow = true;
     },
-    Scalar(key, node) {
-      // Plain `on` and `off` are text in YAML 1.2, but not to every reader: quoted they are text to all.
-      if (key !== 'key' && isScalar(node) && /^(?:on|off|yes|no|true|false)$/i.test(String(node.value))) {
-        if (typeof node.value === 'string') node.type = 'QUOTE_DOUBLE';
-      }
-      return undefined;
-    },
-    Pair(_key, pair) {
-      return isPair(pair) ? undefined : visit.SKIP;
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && isRisky(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ lineWidth: WIDTH, flowCollectionPadding: true }).trimEnd();
+  // A tag such as `!secret name` is text to the library.
+  return document
+    .toString({ lineWidth: 0 })
+    .replaceAll(/"(!(?:secret|env) \w+)"/g, '$1')
+    .trimEnd();
 }
+
+/** In YAML 1.2 `on`, `08:00` and `hubitat:42` are text as they are, but not to every reader: in quotes they are to all. */
+const isRisky = (text: string): boolean => /^(on|off|yes|no)$/i.test(text) || /^\w[\w-]*:\S+$/.test(text);

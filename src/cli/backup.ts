@@ -1,11 +1,11 @@
-// `causeway backup` and `causeway restore`: everything that is the user's, in one file.
+// `causeway backup` and `causeway restore`: everything that is the user's, in one folder.
 import type { Verb } from './parts.ts';
 
 /** Writes a backup; the gateway may run. */
 export const backup: Verb = (program, { parts, show }) => {
   program
-    .command('backup [file]')
-    .description('write configuration, rules and data into one file')
+    .command('backup [folder]')
+    .description('write configuration, rules and data into a new folder in this one (data/backups)')
     .option('-c, --config <file>', 'config.yaml to use')
     .action(async (to: string | undefined, { config }: { config?: string }, command) => {
       const written = await parts.backup({ ...(config && { config }), ...(to && { to }) });
@@ -16,13 +16,12 @@ export const backup: Verb = (program, { parts, show }) => {
 /** Restores one; the gateway must not run. */
 export const restore: Verb = (program, { parts, show }) => {
   program
-    .command('restore <file>')
+    .command('restore <folder>')
     .description('bring back what a backup holds; the gateway must be stopped')
     .option('-c, --config <file>', 'config.yaml to use')
-    .option('--force', 'replace what is there')
-    .action(async (from: string, options: { config?: string; force?: boolean }, command) => {
-      const { config, force = false } = options;
-      const answer = await parts.restore({ ...(config && { config }), from, force });
+    .option('-y, --yes', 'replace what is there, which is kept beside it')
+    .action(async (from: string, { config, yes = false }: { config?: string; yes?: boolean }, command) => {
+      const answer = await parts.restore({ ...(config && { config }), from, force: yes });
       show(command, answer, answer.restored.join('\n'));
     });
 };

@@ -31,11 +31,20 @@ function cellOf(value: unknown): string {
 /** YAML, without the quirks of line folding. */
 export const yaml = (value: unknown): string => stringify(value, { lineWidth: 0 }).trimEnd();
 
+/** What the event of a command that left the gate has for its value: the arguments, beside the command's id. */
+const isCommand = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && '$command' in value;
+
 /** One event a line: when, what, to which value, by whom. */
 export function eventLine(event: Readonly<Record<string, unknown>>): string {
   if (event.dropped !== undefined) return `… ${event.dropped} events left out: this reader is too slow`;
   const { ts, device, attribute, value, unit, change, cause } = event;
   const by = (cause as { by?: string } | undefined)?.by;
+  if (isCommand(value)) {
+    const { $command: _id, ...args } = value;
+    const told = Object.keys(args).length > 0 ? ` ${JSON.stringify(args)}` : '';
+    return `${ts}  ${device}  ← ${attribute}${told}${by ? `  by ${by}` : ''}`;
+  }
   const shown = `${typeof value === 'string' ? value : JSON.stringify(value)}${unit ? ` ${unit}` : ''}`;
   const quiet = change === 'changed' || change === undefined ? '' : ` (${change})`;
   return `${ts}  ${device}  ${attribute} = ${shown}${quiet}${by && by !== 'device' ? `  by ${by}` : ''}`;

@@ -40,7 +40,7 @@ export function fitArguments(declared: CommandDecl, given: Json | undefined, com
         hint: `write args: { ${arg.name}: … }${arg.unit ? ` (${arg.unit})` : ''}`,
       });
     }
-    fitted[arg.name] = fit(arg, value, command);
+    fitted[arg.name] = fitOne(arg, value, command);
   }
   return fitted;
 }
@@ -60,7 +60,7 @@ function named(args: readonly ArgumentDecl[], given: Json | undefined, command: 
   throw new CausewayError('ARGUMENT_INVALID', `${command} takes no arguments`);
 }
 
-function fit(arg: ArgumentDecl, value: Json, command: string): Json {
+function fitOne(arg: ArgumentDecl, value: Json, command: string): Json {
   const coerced = coerce(value, arg);
   if (!coerced.ok)
     throw new CausewayError('ARGUMENT_INVALID', `${command}: ${arg.name}: ${coerced.reason}`, { path: arg.name });

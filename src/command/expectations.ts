@@ -21,6 +21,9 @@ interface Expectation {
   met: boolean;
 }
 
+const fits = ({ value: wanted }: Expectation, value: Json, step?: number): boolean =>
+  wanted === undefined || valuesEqual(wanted, value, step);
+
 /** The value that a command's effect brings about; undefined where it is not told. */
 export function effectValue(
   effect: CommandDecl['effects'][number],
@@ -54,18 +57,27 @@ export class Expectations {
     this.open.set(command.device, [...kept, ...fresh]);
   }
 
-  /** The cause that a report inherits, if it was expected, or contradicts what was. */
-  match(device: string, attribute: string, value: Json, now: number): Cause | undefined {
-    if (!this.open.has(device)) return undefined;
-    const expectation = this.alive(device, now).find(one => one.attribute === attribute);
+  /**
+   * The cause that a report inherits, if it was expected, or contradicts what was. Tell `meet` once the report counts.
+   * @param step smallest difference that counts
+   */
+  match(device: string, attribute: string, value: Json, now: number, step?: number): Cause | undefined {
+    const expectation = this.find(device, attribute, now);
     if (!expectation) return undefined;
-    const fits = expectation.value === undefined || valuesEqual(expectation.value, value);
-    if (!fits) return { ...expectation.cause, contradicts: true };
-    if (!expectation.met) {
-      expectation.met = true;
-      expectation.until = now + SETTLE_MS;
-    }
-    return expectation.cause;
+    return { ...expectation.cause, contradicts: !fits(expectation, value, step) };
+  }
+
+  /** A report was taken over: what was expected has come, and its bounces are still its own for a moment. */
+  meet(device: string, attribute: string, value: Json, now: number, step?: number): void {
+    const expectation = this.find(device, attribute, now);
+    if (!expectation || expectation.met || !fits(expectation, value, step)) return;
+    expectation.met = true;
+    expectation.until = now + SETTLE_MS;
+  }
+
+  private find(device: string, attribute: string, now: number): Expectation | undefined {
+    if (!this.open.has(device)) return undefined;
+    return this.alive(device, now).find(one => one.attribute === attribute);
   }
 
   /** True while something told to the device has not shown yet. */

@@ -185,9 +185,9 @@ class Evaluation implements ConditionContext {
     return { met: null, note: `it is ${JSON.stringify(result.value)}, neither true nor false` };
   }
 
-  value(dynamic: Dynamic): Json | undefined {
-    return dynamicValue(dynamic, this.expressions, this.view, this.local);
-  }
+  // Handed on as a function by the kinds with bounds.
+  readonly value = (dynamic: Dynamic): Json | undefined =>
+    dynamicValue(dynamic, this.expressions, this.view, this.local);
 
   recheckAt(at: number): void {
     this.recheck = Math.min(this.recheck, at);

@@ -36,24 +36,51 @@ export interface GuardWindow {
   /** Windows in a row with refusals, the start of the last. */
   stormWindows: number;
   stormWindowAt: number;
+  /** Until when commands of the rule stay refused for want of a device's budget, as far as is known. */
+  budgetUntil: number;
 }
 
 /** A fresh memory. */
-export const guardWindow = (): GuardWindow => ({ starts: [], throttledUntil: 0, stormWindows: 0, stormWindowAt: 0 });
+export const guardWindow = (): GuardWindow => ({
+  starts: [],
+  throttledUntil: 0,
+  stormWindows: 0,
+  stormWindowAt: 0,
+  budgetUntil: 0,
+});
 
 const MAX_DEPTH = 16;
 const MAX_DESCENDANTS = 200;
 const STORM_WINDOWS = 5;
 const ROOTS = 5_000;
 
-/** Counts what came of each root; the oldest roots are forgotten. */
-export class Roots {
-  private readonly counts = new Map<string, number>();
+/** After a wait this long what follows is no direct consequence any more: the chain is told, but not stopped as a loop. */
+export const SLOW_MS = 10_000;
 
-  add(root: string): number {
-    const n = (this.counts.get(root) ?? 0) + 1;
+/** The cause of what comes after such a wait. */
+export function slowed(cause: Cause): Cause {
+  if (cause.path.length === 0) return cause;
+  return {
+    ...cause,
+    path: cause.path.map((step, i) => (i === cause.path.length - 1 ? { ...step, slow: true } : step)),
+  };
+}
+
+/** The rules passed since the last such wait. */
+const directPath = (cause: Cause): readonly PathStep[] =>
+  cause.path.slice(cause.path.findLastIndex(step => step.slow === true) + 1);
+
+/** Counts what came of each root in one go; the oldest roots are forgotten. */
+export class Roots {
+  private readonly counts = new Map<string, { n: number; at: number }>();
+
+  /** @param now engine time */
+  add(root: string, now: number): number {
+    const known = this.counts.get(root);
+    // A cycle with a period of minutes goes on for days from one root, and is no flood.
+    const n = known && now - known.at < SLOW_MS ? known.n + 1 : 1;
     this.counts.delete(root);
-    this.counts.set(root, n);
+    this.counts.set(root, { n, at: now });
     if (this.counts.size > ROOTS) this.counts.delete(this.counts.keys().next().value as string);
     return n;
   }
@@ -69,7 +96,7 @@ export type Verdict =
 
 /** The path test: would this run close a loop? */
 export function pathTest(rule: string, on: string, cause: Cause, descendants: number): Verdict {
-  const direct = cause.path.slice(cause.path.findLastIndex(step => step.slow === true) + 1);
+  const direct = directPath(cause);
   const before = direct.filter(step => step.rule === rule);
   const seen = before.some(step => step.on === on);
   if (before.length > 1 || (before.length === 1 && seen)) {
@@ -84,7 +111,7 @@ export function pathTest(rule: string, on: string, cause: Cause, descendants: nu
       message: `${way}: it ran upon ${before.map(step => step.on).join(', then ')} and now would upon ${on}`,
     };
   }
-  if (cause.depth >= MAX_DEPTH) {
+  if (direct.length >= MAX_DEPTH) {
     return { ok: false, reason: 'guard', cycle: direct, message: `a chain of more than ${MAX_DEPTH} rules` };
   }
   if (descendants > MAX_DESCENDANTS) {
@@ -98,7 +125,7 @@ export function pathTest(rule: string, on: string, cause: Cause, descendants: nu
   return { ok: true };
 }
 
-/** The net: how often a rule may run. Counts the run if it may start. */
+/** The net: how often a rule may run. What is admitted is to be told to `countRun`. */
 export function netTest(
   window: GuardWindow,
   rule: Rule,
@@ -109,11 +136,8 @@ export function netTest(
   const { runs, per } = limitsOf(rule, house);
   const { starts } = window;
   while (starts.length > 0 && (starts[0] as { at: number }).at <= now - per) starts.shift();
-  const byRule = cause.path.length > 0;
-  if (starts.length < runs) {
-    starts.push({ at: now, byRule });
-    return { ok: true };
-  }
+  if (starts.length < runs) return { ok: true };
+  const byRule = isByRule(cause);
   const rate = `${runs} runs in ${per / 1000} s`;
   if (byRule && starts.filter(start => start.byRule).length >= runs / 2) {
     const cycle = [...cause.path];
@@ -136,6 +160,13 @@ export function netTest(
   };
 }
 
+const isByRule = (cause: Cause): boolean => directPath(cause).length > 0;
+
+/** A run was admitted: a refused one fills no window (FORMATS §2.13). */
+export function countRun(window: GuardWindow, cause: Cause, now: number): void {
+  window.starts.push({ at: now, byRule: isByRule(cause) });
+}
+
 /** Whether what is over the limits is being refused now: it has been, and the window is still full. */
 export function isThrottled(
   window: GuardWindow,
@@ -143,6 +174,7 @@ export function isThrottled(
   now: number,
   house: { runs: number; perMs: number },
 ): boolean {
+  if (now < window.budgetUntil) return true;
   if (now >= window.throttledUntil) return false;
   const { runs, per } = limitsOf(rule, house);
   return window.starts.filter(start => start.at > now - per).length >= runs;

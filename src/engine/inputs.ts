@@ -4,7 +4,7 @@ import { type Cause, causedBy, type Maker, rootCause } from '../model/cause.ts';
 import type { BackendSink } from '../model/command.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Report } from '../model/event.ts';
-import type { Json } from '../model/value.ts';
+import { coerce, type Json } from '../model/value.ts';
 import type { BackendStatus } from '../state/devices.ts';
 import type { Core } from './core.ts';
 import { setMode } from './house-changes.ts';
@@ -90,6 +90,22 @@ export function applyReport(core: Core, parts: InputParts, backend: string, repo
   else value(core, parts, backend, device, report);
 }
 
+const byDevice = (device: string): Cause => rootCause('', { kind: 'device', ref: device }, 'device');
+
+/** Counts a value that is none of the declared type; the old one stands. */
+function refuse(
+  core: Core,
+  parts: InputParts,
+  device: string,
+  attribute: string,
+  value: unknown,
+  reason: string,
+): void {
+  parts.counters.rejected++;
+  core.log.warn({ device, attribute, reason }, 'a reported value does not fit and was refused');
+  parts.onDiscarded('rejected', device, attribute, (value ?? null) as Json);
+}
+
 function momentary(
   core: Core,
   parts: InputParts,
@@ -107,17 +123,26 @@ function momentary(
     parts.onDiscarded('duplicate', device.id, name, (report.value ?? null) as Json);
     return;
   }
-  const expected = core.gate.expectations.match(device.id, name, (report.value ?? null) as Json, core.timeline.now());
+  const coerced = coerce(report.value ?? null, device.attributes[name] ?? { type: 'json' });
+  if (!coerced.ok) {
+    refuse(core, parts, device.id, name, report.value, coerced.reason);
+    return;
+  }
+  const now = core.timeline.now();
+  const { expectations } = core.gate;
+  const expected = expectations.match(device.id, name, coerced.value, now);
+  expectations.meet(device.id, name, coerced.value, now);
   core.raise(keys.attribute(device.id, name), {
     kind: 'device',
     backend,
     device: device.id,
     attribute: name,
-    value: (report.value ?? null) as Json,
+    value: coerced.value,
     previous: null,
     quality: 'good',
     change: status.ready ? 'reported' : 'resync',
-    cause: expected ?? rootCause('', { kind: 'device', ref: device.id }, 'device'),
+    // Another button than the one that was commanded contradicts nothing.
+    cause: expected?.contradicts === false ? expected : byDevice(device.id),
   });
 }
 
@@ -132,11 +157,17 @@ function value(
   const status = statusOf(core, backend);
   const now = core.timeline.now();
   const declared = device.attributes[attribute];
-  const expected = core.gate.expectations.match(device.id, attribute, report.value as Json, now);
-  const by: Maker = report.by ?? 'device';
-  const cause =
-    report.cause ?? expected ?? rootCause('', { kind: by === 'user' ? 'user' : 'device', ref: device.id }, by);
-  const applied = core.values.apply(device.id, attribute, report, declared, {
+  const coerced = coerce(report.value, declared ?? { type: 'json' });
+  if (!coerced.ok) {
+    refuse(core, parts, device.id, attribute, report.value, coerced.reason);
+    return;
+  }
+  const { expectations } = core.gate;
+  const expected = expectations.match(device.id, attribute, coerced.value, now, declared?.step);
+  const isByPerson = report.by === 'user' && expected?.contradicts !== false;
+  const byItself = isByPerson ? rootCause('', { kind: 'user', ref: device.id }, 'user') : byDevice(device.id);
+  const cause = report.cause ?? (isByPerson ? undefined : expected) ?? byItself;
+  const applied = core.values.apply(device.id, attribute, { ...report, value: coerced.value }, declared, {
     now,
     seq: 0,
     resync: !status.ready,
@@ -145,18 +176,13 @@ function value(
     cause,
   });
   if (!('reading' in applied)) {
-    if (applied.what === 'rejected') {
-      parts.counters.rejected++;
-      core.log.warn(
-        { device: device.id, attribute, reason: applied.reason },
-        'a reported value does not fit and was refused',
-      );
-    } else if (applied.what === 'duplicate') parts.counters.duplicates++;
-    else parts.counters.late++;
+    if (applied.what === 'late') parts.counters.late++;
+    else parts.counters.duplicates++;
     parts.onDiscarded(applied.what, device.id, attribute, (report.value ?? null) as Json);
     return;
   }
   const { reading, previous } = applied;
+  expectations.meet(device.id, attribute, coerced.value, now, declared?.step);
   const event = core.raise(keys.attribute(device.id, attribute), {
     kind: 'device',
     backend,

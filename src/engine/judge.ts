@@ -4,7 +4,7 @@ import type { ConditionTrace, Refusal, Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import { type Core, type FireRequest, isShadow, keepRuntime, type LiveRule, triggerData } from './core.ts';
 import { evaluateCondition, scopeOf } from './evaluate.ts';
-import { type GuardNotice, hintsFor, netTest, pathTest, type Roots, type Suspension } from './guard.ts';
+import { countRun, type GuardNotice, hintsFor, netTest, pathTest, type Roots, type Suspension } from './guard.ts';
 import type { TriggerData } from './kind.ts';
 import { scheduleCause } from './live-rule.ts';
 import { admit } from './run/admit.ts';
@@ -49,7 +49,7 @@ export class Judge {
   /** All that one event fired: conditions on one snapshot first, then the runs by priority and id. */
   fired(requests: readonly FireRequest[]): void {
     const judged = requests.map(request =>
-      this.look({
+      this.lookSafely({
         live: request.live,
         trigger: triggerData(this.core, request),
         cause: request.fired.cause ?? scheduleCause(this.core, request.live.id),
@@ -65,7 +65,28 @@ export class Judge {
           (a.live.id < b.live.id ? -1 : a.live.id > b.live.id ? 1 : 0),
       );
     }
-    for (const one of judged) this.decide(one);
+    for (const one of judged) {
+      try {
+        this.decide(one);
+      } catch (error) {
+        this.complain(one, error);
+      }
+    }
+  }
+
+  // A fault in one rule must not keep the others from the event.
+  private lookSafely(one: Omit<Judged, 'condition' | 'refusal'>): Judged {
+    try {
+      return this.look(one);
+    } catch (error) {
+      this.complain(one, error);
+      return { ...one, condition: undefined, refusal: 'unknown' };
+    }
+  }
+
+  private complain({ live, trigger }: { live: LiveRule; trigger: TriggerData }, error: unknown): void {
+    const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.core.log.error({ rule: live.id, trigger: trigger.id, error: shown }, 'a rule could not be judged or started');
   }
 
   /** A run that somebody asks for. */
@@ -100,7 +121,7 @@ export class Judge {
     // One fired before it in this batch may have suspended it.
     if (live.runtime.suspended) return this.refuse(one, 'suspended');
     const on = ranUpon(trigger);
-    const path = pathTest(live.id, on, cause, cause.path.length === 0 ? 0 : this.roots.add(cause.root));
+    const path = pathTest(live.id, on, cause, cause.path.length === 0 ? 0 : this.roots.add(cause.root, now));
     if (!path.ok && path.reason === 'guard') {
       this.trip(live, path.cycle, path.message);
       return this.refuse(one, 'guard', path.message);
@@ -121,6 +142,7 @@ export class Judge {
     if (admission.do === 'replace')
       for (const id of admission.runs) this.runs.stop(id, 'replaced', 'a newer run took its place');
     if (admission.do === 'queue' && admission.drop !== undefined) this.dropWaiting(live, admission.drop);
+    countRun(live.window, cause, now);
     const run = this.runs.start(
       live,
       {

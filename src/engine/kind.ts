@@ -5,7 +5,7 @@ import type { Kind } from '../lib/registry.ts';
 import type { Cause } from '../model/cause.ts';
 import type { Availability, Device } from '../model/device.ts';
 import type { Event } from '../model/event.ts';
-import type { ConditionTrace, Ternary } from '../model/run.ts';
+import type { ConditionTrace, LetGo, Ternary } from '../model/run.ts';
 import type { Match, Target } from '../model/target.ts';
 import type { Json } from '../model/value.ts';
 import type { HouseValue } from '../state/house.ts';
@@ -54,7 +54,7 @@ export type Edge =
       /** By how much it fires after its time. */
       lateMs?: number;
     }
-  | { do: 'leave'; member: string; unavailable?: boolean }
+  | { do: 'leave'; member: string; reason?: LetGo }
   | {
       /** Something about the member was told: a hold whose time passed while it was unknown is looked at again. */
       do: 'look';
@@ -302,7 +302,7 @@ export interface StepContext {
   };
   /** An effect other than a command; `once` ones end in_doubt over a crash. */
   effect(effect: OutgoingEffect): { id: string; outcome: 'sent' | 'shadow' };
-  setVariable(name: string, change: { value: Json } | { add: number } | { append: Json }): void;
+  setVariable(name: string, change: { value: Json } | { add: number } | { append: Json }): 'done' | 'shadow';
   setMode(mode: string): { id: string; outcome: 'sent' | 'done' | 'shadow' | 'unchanged' };
   captureScene(name: string, devices: readonly string[]): void;
   scene(name: string, from: 'capture' | 'house'): Readonly<Record<string, Readonly<Record<string, Json>>>> | undefined;

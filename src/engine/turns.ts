@@ -178,9 +178,14 @@ export class Turns {
     this.cancelFlush?.();
   }
 
+  /** Nothing is left to do now. */
+  get isIdle(): boolean {
+    return !this.isTurning && !this.isScheduled && !this.hasWork();
+  }
+
   /** Resolves when nothing is left to do now (tests and simulations). */
   idle(): Promise<void> {
-    if (!this.isTurning && !this.isScheduled && !this.hasWork()) return Promise.resolve();
+    if (this.isIdle) return Promise.resolve();
     return new Promise(resolve => {
       this.whenIdle.push(resolve);
       this.schedule();

@@ -40,11 +40,17 @@ export class Outside {
     if (owner !== undefined && owner !== 'own') this.backend(owner);
     const { aliases } = scenario.house;
     const given = new Map(
-      Object.entries(scenario.given.devices).map(([ref, values]) => [Object.hasOwn(aliases, ref) ? aliases[ref] : ref, values]),
+      Object.entries(scenario.given.devices).map(([ref, values]) => [
+        Object.hasOwn(aliases, ref) ? aliases[ref] : ref,
+        values,
+      ]),
     );
     for (const [id, { device, echo }] of cast) {
       if (this.isDerived(id) && !given.has(id)) continue;
-      const values = Object.entries(given.get(id) ?? {}).map(([attribute, entry]) => [attribute, givenValue(entry).value]);
+      const values = Object.entries(given.get(id) ?? {}).map(([attribute, entry]) => [
+        attribute,
+        givenValue(entry).value,
+      ]);
       this.backend(backendOf(id)).adopt(device, {
         echo: echo === undefined ? 'none' : { after: formatDuration(echo) },
         values: Object.fromEntries(values),
@@ -78,7 +84,10 @@ export class Outside {
   }
 
   /** The backends of one life of the engine. */
-  backendsFor(parts: { devices: Devices; values: Values; now: () => number }): { all: Map<string, Backend>; house: HouseBackend } {
+  backendsFor(parts: { devices: Devices; values: Values; now: () => number }): {
+    all: Map<string, Backend>;
+    house: HouseBackend;
+  } {
     const { people, groups } = this.config;
     const house = new HouseBackend({ ...parts, clock: this.clock, config: { people, groups } as never });
     const all = new Map<string, Backend>(this.virtual);
@@ -101,11 +110,18 @@ export class Outside {
     const { status, headers, body } = this.answers.get(effect.url) ?? { status: 200, headers: {}, body: '' };
     const bind = { status, headers, body } as Json;
     if (status >= 200 && status < 300) return { outcome: 'ok', bind };
-    return { outcome: 'failed', bind, error: { code: 'BACKEND_REJECTED', message: `${effect.url} answered ${status}` } };
+    return {
+      outcome: 'failed',
+      bind,
+      error: { code: 'BACKEND_REJECTED', message: `${effect.url} answered ${status}` },
+    };
   }
 
   /** A message reaches the broker; rules that listen get it. */
-  publish(engine: Engine | undefined, message: { topic: string; payload: string; retain: boolean; client: string; cause?: Cause }): void {
+  publish(
+    engine: Engine | undefined,
+    message: { topic: string; payload: string; retain: boolean; client: string; cause?: Cause },
+  ): void {
     const { topic, payload, retain, client, cause } = message;
     if (retain && payload === '') this.retained.delete(topic);
     else if (retain) this.retained.set(topic, payload);
@@ -114,7 +130,8 @@ export class Outside {
 
   /** What the broker tells to a client that subscribes. */
   tellRetained(engine: Engine): void {
-    for (const [topic, payload] of this.retained) engine.message({ topic, payload, retained: true, client: 'retained' });
+    for (const [topic, payload] of this.retained)
+      engine.message({ topic, payload, retained: true, client: 'retained' });
   }
 }
 
@@ -130,12 +147,15 @@ function besides(house: HouseBackend, standIns: VirtualBackend): Backend {
       lists.set(name, devices);
       // A stand-in has the word over what house.yaml would make of others.
       const own = new Set(standIns.list().map(device => device.id));
-      const all = [...lists].flatMap(([of, some]) => (of === 'house' ? some.filter(device => !own.has(device.id)) : some));
+      const all = [...lists].flatMap(([of, some]) =>
+        of === 'house' ? some.filter(device => !own.has(device.id)) : some,
+      );
       sink.devices(all);
     },
     device: device => (name === 'house' && standIns.has(device.id) ? undefined : sink.device(device)),
     report(report) {
-      const isCovered = name === 'house' && 'device' in report && report.device !== undefined && standIns.has(report.device);
+      const isCovered =
+        name === 'house' && 'device' in report && report.device !== undefined && standIns.has(report.device);
       if (!isCovered) sink.report(report);
     },
     ready() {
@@ -156,7 +176,8 @@ function besides(house: HouseBackend, standIns: VirtualBackend): Backend {
       await standIns.stop();
       await house.stop();
     },
-    execute: (command, signal) => (standIns.has(command.device) ? standIns.execute(command, signal) : house.execute(command)),
+    execute: (command, signal) =>
+      standIns.has(command.device) ? standIns.execute(command, signal) : house.execute(command),
     test: () => house.test(),
   };
 }

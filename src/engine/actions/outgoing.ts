@@ -49,18 +49,15 @@ export const notify = defineAction({
       const asks = config.ask !== undefined && config.as !== undefined;
       if (!asks) return { do: 'wait', state: { asking: false }, answers: [id] };
       const timeout = config.ask?.timeout === undefined ? ASK_TIMEOUT_MS : durationMs(config.ask.timeout);
-      return {
-        do: 'wait',
-        state: { asking: true, id, ...(tag !== undefined && { tag }) },
-        due: context.view.now() + timeout,
-        answers: [id, `${id}:answer`],
-      };
+      const due = context.view.now() + timeout;
+      const state = { asking: true, id, due, ...(tag !== undefined && { tag }) };
+      return { do: 'wait', state, due, answers: [id, `${id}:answer`] };
     } catch (error) {
       return { do: 'fail', error };
     }
   },
   resume(_config, state, by): Progress {
-    const { asking, id } = state as { asking: boolean; id?: string };
+    const { asking, id, due } = state as { asking: boolean; id?: string; due?: number };
     if (by.with === 'due' || by.with === 'cancel') return { do: 'done', outcome: 'timed_out', bind: { answer: null } };
     if (by.with !== 'answer') return { do: 'done' };
     if (by.answer.outcome === 'failed' || by.answer.outcome === 'in_doubt') {
@@ -71,7 +68,8 @@ export const notify = defineAction({
       };
     }
     // The notifier's "delivered" comes first; a wait for the person goes on.
-    if (asking && by.id === id) return { do: 'wait', state, answers: [`${id}:answer`] };
+    if (asking && by.id === id)
+      return { do: 'wait', state, answers: [`${id}:answer`], ...(due !== undefined && { due }) };
     return { do: 'done', outcome: 'ok', ...(asking && { bind: { answer: by.answer.bind ?? null } }) };
   },
 });

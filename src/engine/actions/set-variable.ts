@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../model/value.ts';
 import { DynamicValue, stepFields, VariableName } from '../fields.ts';
-import { defineAction } from '../kind.ts';
+import type { VariableChange } from '../house-changes.ts';
+import { defineAction, type StepContext } from '../kind.ts';
 import { valueWords } from '../words.ts';
 
 const schema = z
@@ -29,6 +30,14 @@ const schema = z
     ],
   });
 
+function changeOf(config: z.infer<typeof schema>, context: StepContext): VariableChange {
+  if (config.append !== undefined) return { append: context.deep(config.append as Json) };
+  if (config.add === undefined) return { value: context.deep(config.value as Json) };
+  const add = context.deep(config.add as Json);
+  if (typeof add === 'number') return { add };
+  throw new CausewayError('VALUE_INVALID', `${JSON.stringify(add)} cannot be added`);
+}
+
 export const setVariable = defineAction({
   type: 'set_variable',
   schema,
@@ -39,16 +48,10 @@ export const setVariable = defineAction({
   },
   start(config, context) {
     try {
-      if (config.add !== undefined) {
-        const add = context.deep(config.add as Json);
-        if (typeof add !== 'number') throw new CausewayError('VALUE_INVALID', `${JSON.stringify(add)} cannot be added`);
-        context.setVariable(config.name, { add });
-      } else if (config.append !== undefined)
-        context.setVariable(config.name, { append: context.deep(config.append as Json) });
-      else context.setVariable(config.name, { value: context.deep(config.value as Json) });
+      const set = context.setVariable(config.name, changeOf(config, context));
+      return { do: 'done', ...(set === 'shadow' && { outcome: set }) };
     } catch (error) {
       return { do: 'fail', error };
     }
-    return { do: 'done' };
   },
 });

@@ -40,11 +40,9 @@ export const waitFor = ({ action, condition, trigger, isCondition, describe }: S
     .strictObject({
       type: z.literal('wait_for'),
       ...stepFields,
-      until: z
-        .union([z.lazy(condition), z.lazy(trigger)])
-        .meta({
-          description: 'A condition (looked at first, and enough), or a trigger (only what happens from now on)',
-        }),
+      until: z.union([z.lazy(condition), z.lazy(trigger)]).meta({
+        description: 'A condition (looked at first, and enough), or a trigger (only what happens from now on)',
+      }),
       on_timeout: z
         .union([z.enum(['continue', 'fail']), z.array(z.lazy(action)).min(1)])
         .optional()

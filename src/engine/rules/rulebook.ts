@@ -106,7 +106,10 @@ export class Rulebook {
     try {
       return this.parts.check(rule);
     } catch (error) {
-      this.parts.log.error({ rule: rule.id, error: String(error) }, 'the rule could not be checked; it runs without findings');
+      this.parts.log.error(
+        { rule: rule.id, error: String(error) },
+        'the rule could not be checked; it runs without findings',
+      );
       return [];
     }
   }

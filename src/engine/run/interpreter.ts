@@ -6,6 +6,7 @@ import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { StepTrace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import { actions } from '../actions/index.ts';
+import { SLOW_MS } from '../guard.ts';
 import type { Progress, Resumption, StepConfig, StepContext } from '../kind.ts';
 import type { Body, Ending, Frame, RunRecord, Thread } from './record.ts';
 
@@ -28,7 +29,6 @@ export interface Host {
 
 // Steps beyond this stay uncounted in the trace, so that no run grows without end.
 const MAX_TRACED_STEPS = 300;
-const SLOW_MS = 10_000;
 
 /** Steps whose own `timeout` is part of their kind. */
 const OWN_TIMEOUT = new Set(['wait_for', 'http']);
@@ -155,6 +155,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
       return undefined;
     case 'enter':
       held.state = progress.state;
+      if (progress.repeat) held.repeat = progress.repeat;
       thread.frames.push({
         list: `${path}/${progress.list}`,
         i: 0,
@@ -273,6 +274,16 @@ function handle(
   return { outcome: outcome === 'in_doubt' ? 'in_doubt' : 'failed', error: error.toJSON() };
 }
 
+/** Sets a variable of the run, or of the branch that a thread is. */
+export function setVariable(run: RunRecord, thread: Thread | undefined, name: string, value: Json): void {
+  if (!thread?.vars) {
+    run.vars[name] = value;
+    return;
+  }
+  thread.vars[name] = value;
+  if (!thread.set?.includes(name)) thread.set = [...(thread.set ?? []), name];
+}
+
 /** Ends the branches below a thread. */
 function dropBranches(run: RunRecord, parent: number, host: Host): void {
   for (const child of run.threads.filter(one => one.parent === parent)) {
@@ -286,9 +297,10 @@ function endThread(run: RunRecord, thread: Thread, host: Host): Ending | undefin
   run.threads = run.threads.filter(one => one !== thread);
   const parent = run.threads.find(one => one.id === thread.parent);
   if (!parent) return { outcome: run.errors > 0 ? 'completed_with_errors' : 'completed' };
+  // A branch brings back what it has set; its untouched copies must not undo what another did.
   for (const name of thread.outputs ?? []) {
     const value = thread.vars?.[name];
-    if (value !== undefined) (parent.vars ?? run.vars)[name] = value;
+    if (value !== undefined && thread.set?.includes(name)) setVariable(run, parent, name, value);
   }
   if (run.threads.some(one => one.parent === parent.id)) return undefined;
   delete parent.wait;

@@ -12,7 +12,14 @@ export interface Frame {
   /** Index of the present step. */
   i: number;
   /** What the present step keeps while it waits or its children run; absent until it has started. */
-  step?: { state: Json; trace: number; attempt: number; began: number };
+  step?: {
+    state: Json;
+    trace: number;
+    attempt: number;
+    began: number;
+    /** The present round of a `repeat`. */
+    repeat?: { index: number; item?: Json };
+  };
   /** The list is an `on_error` of the step below. */
   isErrorPath?: boolean;
   repeat?: { index: number; item?: Json };
@@ -38,6 +45,8 @@ export interface Thread {
   wait?: Wait;
   /** Variables of a branch: a copy of the run's at the fork. */
   vars?: Record<string, Json>;
+  /** Which of them the branch has set. */
+  set?: string[];
   outputs?: string[];
 }
 

@@ -9,6 +9,7 @@ import { dynamicMs } from '../actions/delay.ts';
 import { actions } from '../actions/index.ts';
 import { type Core, isShadow, keepRuntime, type LiveRule } from '../core.ts';
 import { watchCondition } from '../evaluate.ts';
+import { SLOW_MS, slowed } from '../guard.ts';
 import type { Answer, StepConfig, TriggerData } from '../kind.ts';
 import { waitTrigger } from '../live-rule.ts';
 import { keys } from '../signals.ts';
@@ -101,6 +102,7 @@ export class Runs {
     const now = core.timeline.now();
     run.status = 'running';
     run.startedAt = now;
+    if (now - run.triggeredAt >= SLOW_MS) run.out = slowed(run.out);
     run.deadline =
       now + (rule.limits?.run_timeout === undefined ? RUN_TIMEOUT_MS : durationMs(rule.limits.run_timeout));
     for (const [name, { initial, persist }] of Object.entries(rule.variables ?? {})) {
@@ -208,10 +210,7 @@ export class Runs {
       waits: (run, thread, step, path) => this.listen(run, live, thread, step, path),
       unwaits: (run, thread) => this.unlisten(run, thread),
       slow(run) {
-        const path = run.out.path.map((one, index) =>
-          index === run.out.path.length - 1 ? { ...one, slow: true } : one,
-        );
-        run.out = { ...run.out, path };
+        run.out = slowed(run.out);
       },
     };
   }

@@ -5,6 +5,7 @@ import type { Core, LiveRule } from '../core.ts';
 import { deepValue, dynamicValue, evaluateCondition, type Local, templateText } from '../evaluate.ts';
 import { captureScene, changed, setHouseVariable, setMode, setOwnVariable } from '../house-changes.ts';
 import type { OutgoingEffect, StepContext } from '../kind.ts';
+import { setVariable } from './interpreter.ts';
 import type { RunRecord, Thread } from './record.ts';
 
 /** What steps ask of the table of runs and of the rules. */
@@ -18,7 +19,9 @@ export interface RunServices {
 
 /** What an evaluation inside a thread sees beside the present. */
 export function localOf(run: RunRecord, thread: Thread | undefined, live: LiveRule): Local {
-  const repeat = thread?.frames.at(-1)?.repeat;
+  // Of the round that has just ended, for the condition after it; else of the list around.
+  const frame = thread?.frames.at(-1);
+  const repeat = frame?.step?.repeat ?? frame?.repeat;
   return {
     trigger: run.trigger,
     args: run.args,
@@ -70,6 +73,7 @@ export function stepContext(
         shadow: run.shadow,
         last,
       });
+      if (submission.error?.code === 'BUDGET') tellBudget(core, live, submission.error.message);
       return {
         id: submission.id,
         outcome: submission.outcome,
@@ -80,16 +84,20 @@ export function stepContext(
     effect: effect => leave(effect, effect.type !== 'publish' || effect.qos > 0),
     setVariable(name, change) {
       const declared = live.rule.variables?.[name];
-      if (declared?.persist) return setOwnVariable(core, live, name, change, run.out);
-      if (declared) {
-        const vars = thread?.vars ?? run.vars;
-        vars[name] = changed(name, vars[name] ?? null, change);
-        return;
+      if (declared?.persist) {
+        setOwnVariable(core, live, name, change, run.out);
+        return 'done';
       }
-      if (run.shadow) return;
+      if (declared) {
+        const old = (thread?.vars ?? run.vars)[name] ?? null;
+        setVariable(run, thread, name, changed(name, old, change));
+        return 'done';
+      }
+      if (run.shadow) return 'shadow';
       if (!live.authority.house)
         throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set variables of the house`);
       setHouseVariable(core, name, change, run.out);
+      return 'done';
     },
     setMode(mode) {
       core.house.checkMode(mode);
@@ -127,4 +135,28 @@ export function stepContext(
       core.tx.afterCommit(() => core.sinks.onLog({ rule: live.id, run: run.id, level, message }));
     },
   };
+}
+
+const BUDGET_MS = 60_000;
+
+/** A device gets no more commands of rules for now: the rule is throttled, and that is told once in a stretch. */
+function tellBudget(core: Core, live: LiveRule, message: string): void {
+  const now = core.timeline.now();
+  const isTold = now < live.window.budgetUntil;
+  live.window.budgetUntil = now + BUDGET_MS;
+  if (isTold) return;
+  const hints = ['command the device less often', 'or raise guard.device_commands'];
+  const notice = {
+    rule: live.id,
+    reason: 'budget',
+    suspended: false,
+    at: core.iso(now),
+    message,
+    cycle: [],
+    hints,
+  } as const;
+  core.tx.afterCommit(() => {
+    core.sinks.onGuard(notice);
+    core.sinks.onRule(live.id, 'throttled', message);
+  });
 }

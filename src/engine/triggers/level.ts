@@ -4,7 +4,7 @@ import { type Cause, causedBy } from '../../model/cause.ts';
 import type { Event } from '../../model/event.ts';
 import type { Ternary } from '../../model/run.ts';
 import type { Match, Target } from '../../model/target.ts';
-import type { Json } from '../../model/value.ts';
+import { type Json, valuesEqual } from '../../model/value.ts';
 import type { Attached, Edge, TriggerContext, TriggerData } from '../kind.ts';
 import { keys } from '../signals.ts';
 
@@ -41,13 +41,12 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   const { target, match } = trigger;
   const looks = (device: string) =>
     merge(context.signal(keys.availability(device)), context.signal(keys.device(device))).pipe(
-      map(
-        (event): Edge => ({
-          do: 'look',
-          member: match === undefined || match === 'any' ? device : '',
-          ...goneOf(event),
-        }),
-      ),
+      map((event): Edge => {
+        if (match !== undefined && match !== 'any') return { do: 'look', member: '' };
+        const isRemoved = event.attribute === '$device' && context.view.device(device) === undefined;
+        if (isRemoved) return { do: 'leave', member: device, reason: 'removed' };
+        return { do: 'look', member: device, ...goneOf(event) };
+      }),
     );
   if (match === undefined || match === 'any') {
     return {
@@ -118,6 +117,8 @@ function singleEdge(trigger: LevelTrigger, event: Event): Edge {
   const member = event.device;
   const counts = event.change === 'changed' || (trigger.resync === true && event.change === 'resync');
   if (!counts || event.quality !== 'good') return { do: 'look', member };
+  // A snapshot tells what stayed as well.
+  if (event.change === 'resync' && valuesEqual(event.value, event.previous)) return { do: 'look', member };
   const edge = trigger.edge(event);
   if (edge === 'leave') return { do: 'leave', member };
   if (edge === 'stay') return { do: 'look', member };

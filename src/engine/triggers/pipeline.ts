@@ -5,6 +5,7 @@ import { durationMs, parseDuration } from '../../lib/duration.ts';
 import type { Cause } from '../../model/cause.ts';
 import type { LetGo } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
+import { SLOW_MS, slowed } from '../guard.ts';
 import type { Attached, Edge, TriggerConfig, TriggerContext, TriggerData, TriggerKind, Upcoming } from '../kind.ts';
 import type { Timer } from '../timeline.ts';
 
@@ -18,6 +19,7 @@ export interface Fired {
 
 /** A hold as it is stored. Instants are engine time. */
 interface Hold {
+  since: number;
   due: number;
   data: Partial<TriggerData>;
   cause?: Cause;
@@ -50,6 +52,10 @@ export interface Pipeline {
   /** The occurrence that it waits for, or the first after an instant (epoch ms). */
   next(after?: number): Upcoming | null;
 }
+
+/** The cause of what fires after so long. */
+const after = (ms: number, cause: Cause | undefined): Cause | undefined =>
+  cause && ms >= SLOW_MS ? slowed(cause) : cause;
 
 const HOLD = 'h:';
 const DROPPED = 'u:';
@@ -90,7 +96,9 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     const quiet = read<{ due: number; fired: Fired }>('debounce');
     write('debounce', undefined);
     disarm('debounce');
-    if (quiet) pass({ ...quiet.fired, lateMs: Math.max(quiet.fired.lateMs, view.now() - quiet.due) });
+    if (!quiet) return;
+    const cause = after(debounce ?? 0, quiet.fired.cause);
+    pass({ ...quiet.fired, cause, lateMs: Math.max(quiet.fired.lateMs, view.now() - quiet.due) });
   };
   const fire = (fired: Fired) => {
     if (debounce === undefined) return pass(fired);
@@ -101,7 +109,8 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
 
   // --- holds -----------------------------------------------------------------------------------------------------
   const holdMs = (data: Partial<TriggerData>): number | null => {
-    if (config.for === undefined) return 0;
+    // Kinds without a level have a `for` of their own meaning.
+    if (config.for === undefined || !attached?.level) return 0;
     const value = context.value(config.for, data);
     const ms = typeof value === 'number' ? value : typeof value === 'string' ? parseDuration(value) : undefined;
     return ms === undefined || !(ms >= 0) ? null : ms;
@@ -113,7 +122,8 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     if (ms === 0) return fire({ data: edge.data, cause: edge.cause, lateMs: edge.lateMs ?? 0 });
     const name = HOLD + edge.member;
     if (read<Hold>(name) && edge.restart !== true) return;
-    const hold: Hold = { due: view.now() + ms, data: edge.data, ...(edge.cause && { cause: edge.cause }) };
+    const now = view.now();
+    const hold: Hold = { since: now, due: now + ms, data: edge.data, ...(edge.cause && { cause: edge.cause }) };
     write(name, hold);
     arm(name, hold.due, () => due(edge.member));
   };
@@ -140,7 +150,11 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     }
     write(name, undefined);
     disarm(name);
-    fire({ data: hold.data, cause: hold.cause, lateMs: Math.max(0, view.now() - hold.due) });
+    fire({
+      data: hold.data,
+      cause: after(hold.due - hold.since, hold.cause),
+      lateMs: Math.max(0, view.now() - hold.due),
+    });
   };
   const look = (member: string) => {
     const wanted = read<boolean>(WANTED + member);
@@ -175,7 +189,7 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       if (edge.gone) gone(edge.member);
       else look(edge.member);
     } else if (edge.do === 'leave') {
-      leave(edge.member, 'left_state');
+      leave(edge.member, edge.reason ?? 'left_state');
       look(edge.member);
     } else if (!parts.isReady()) {
       if (config.on_startup === 'compare') compared.set(edge.member, edge);

@@ -6,8 +6,6 @@ import { latestOccurrence, type Occurrence, occurrencesBetween } from '../../lib
 import type { Json } from '../../model/value.ts';
 import type { Attached, Edge, TriggerConfig, TriggerContext } from '../kind.ts';
 
-/** An occurrence this late was missed, and falls under `catch_up`. */
-const MISSED_MS = 2_000;
 /** How far back a stepped clock may go with the occurrences that were passed already staying passed. */
 const STEP_BACK_MS = 26 * 3_600_000;
 const WITHIN_DEFAULT = '5m';
@@ -22,6 +20,9 @@ interface Schedule {
   last: Slot | null;
 }
 
+/** Why an occurrence could not be seen at its time. */
+type Missed = 'clock_step' | 'the gateway was off';
+
 /**
  * A schedule as a trigger.
  * @param next the first occurrence strictly after an instant; wall time, epoch ms
@@ -35,12 +36,8 @@ export function scheduled(
 ): Attached {
   const read = () => (context.memory.get<Json>('schedule') ?? null) as unknown as Schedule | null;
   const write = (schedule: Schedule) => context.memory.set('schedule', schedule as unknown as Json);
-  const slot = (occurrence: Occurrence | null): Slot | null =>
-    occurrence && {
-      at: occurrence.at,
-      key: occurrence.key,
-      ...(occurrence.note !== undefined && { note: occurrence.note }),
-    };
+  const { type, within } = catchUpOf(config);
+  let missed: Missed | undefined;
 
   /** The next one after an instant that has not been handled already. */
   const upcoming = (after: number, last: Slot | null): Slot | null => {
@@ -50,36 +47,50 @@ export function scheduled(
       if (!passed) break;
       found = next(found.at);
     }
-    return slot(found);
+    return slotOf(found);
   };
 
   const due = (wall: number): Edge | null => {
     const schedule = read();
     const occurrence = schedule?.next;
     if (!schedule || !occurrence || occurrence.at > wall) return null;
-    const isMissed = wall - occurrence.at > MISSED_MS;
-    const fires = isMissed ? caughtUp(config, context, next, occurrence, wall) : occurrence;
-    const last = isMissed ? (slot(latestOccurrence(next, occurrence.at, wall)) ?? occurrence) : occurrence;
-    write({ next: upcoming(isMissed ? wall : occurrence.at, last), last });
-    if (!fires) return null;
-    const lateMs = wall - fires.at;
-    return {
-      do: 'enter',
-      member: '',
-      data: fires.note === undefined ? {} : { note: fires.note },
-      ...(isMissed && { lateMs }),
-    };
+    // One that waited for the backends' snapshots, or for a busy machine, was not missed; it is only late.
+    const reason = missed ?? (wall - occurrence.at > within ? 'the gateway was off' : undefined);
+    missed = undefined;
+    const chosen = reason === undefined ? occurrence : caughtUp(occurrence, wall);
+    const last = reason === undefined ? occurrence : (slotOf(latestOccurrence(next, occurrence.at, wall)) ?? occurrence);
+    write({ next: upcoming(reason === undefined ? occurrence.at : wall, last), last });
+    if (!chosen) {
+      context.note('late', { at: occurrence.at, note: `missed: ${reason}` });
+      return null;
+    }
+    const notes = [chosen.note, reason === 'clock_step' ? reason : undefined].filter(note => note !== undefined);
+    const data = notes.length === 0 ? {} : { note: notes.join('; ') };
+    return { do: 'enter', member: '', data, lateMs: wall - chosen.at };
+  };
+
+  /** Which of the missed occurrences is made up for, if any. */
+  const caughtUp = (first: Slot, wall: number): Slot | null => {
+    if (type === 'none') return null;
+    const oldest = Math.max(first.at, wall - within);
+    if (type === 'latest') return slotOf(latestOccurrence(next, oldest - 1, wall)) ?? (first.at >= oldest ? first : null);
+    return first.at >= oldest ? first : slotOf(occurrencesBetween(next, oldest - 1, wall, 1)[0] ?? null);
   };
 
   const edges$ = new Observable<Edge>(subscriber => {
     const rearm$ = new Subject<void>();
-    if (!read()) write({ next: upcoming(context.view.wall(), null), last: null });
+    const known = read();
+    if (!known) write({ next: upcoming(context.view.wall(), null), last: null });
+    else if (known.next && known.next.at < context.view.wall()) missed = 'the gateway was off';
     const recomputed$ = merge(context.reschedule$, changed$.pipe(map(() => ({ stepMs: 0 })))).pipe(
       tap(({ stepMs }) => {
         const schedule = read();
         const wall = context.view.wall();
-        // What a step jumped over is missed, not forgotten.
-        if (stepMs > 0 && schedule?.next && schedule.next.at <= wall) return;
+        if (schedule?.next && schedule.next.at <= wall) {
+          // What a step jumped over is missed, not forgotten; what it lands on is on time.
+          if (stepMs > 0 && schedule.next.at < wall) missed ??= 'clock_step';
+          return;
+        }
         write({ next: upcoming(wall, schedule?.last ?? null), last: schedule?.last ?? null });
       }),
     );
@@ -99,31 +110,15 @@ export function scheduled(
   return { edges$, next: after => (after === undefined ? (read()?.next ?? null) : next(after)) };
 }
 
-/** Which of the missed occurrences is made up for, if any. */
-function caughtUp(
-  config: TriggerConfig,
-  context: TriggerContext,
-  next: (after: number) => Occurrence | null,
-  first: Slot,
-  wall: number,
-): Slot | null {
+const slotOf = (occurrence: Occurrence | null): Slot | null =>
+  occurrence && {
+    at: occurrence.at,
+    key: occurrence.key,
+    ...(occurrence.note !== undefined && { note: occurrence.note }),
+  };
+
+function catchUpOf(config: TriggerConfig): { type: 'none' | 'once' | 'latest'; within: number } {
   const setting = config.catch_up ?? 'once';
-  const type = typeof setting === 'string' ? setting : setting.type;
-  const within = durationMs((typeof setting === 'string' ? undefined : setting.within) ?? WITHIN_DEFAULT);
-  const missed = () =>
-    context.note('late', { at: first.at, note: `missed while the gateway or the clock was elsewhere` });
-  if (type === 'none') {
-    missed();
-    return null;
-  }
-  const oldest = Math.max(first.at, wall - within);
-  const candidates: (Occurrence | Slot | null)[] =
-    type === 'latest'
-      ? [latestOccurrence(next, oldest - 1, wall) ?? (first.at >= oldest ? first : null)]
-      : first.at >= oldest
-        ? [first]
-        : occurrencesBetween(next, oldest - 1, wall, 1);
-  const chosen = candidates[0] ?? null;
-  if (!chosen) missed();
-  return chosen;
+  const { type, within } = typeof setting === 'string' ? { type: setting, within: undefined } : setting;
+  return { type, within: durationMs(within ?? WITHIN_DEFAULT) };
 }

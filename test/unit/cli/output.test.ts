@@ -29,6 +29,10 @@ describe('an event', () => {
     expect(eventLine({ ...event, value: 21.5, unit: '°C', change: 'reported', cause: { by: 'device' } })).toBe(
       '2026-11-30T10:00:00.000Z  virtual:fan  switch = 21.5 °C (reported)',
     );
+    const command = { ...event, attribute: 'setLevel', change: 'reported', cause: { by: 'user' } };
+    expect(eventLine({ ...command, value: { $command: '01M8', level: 30 } })).toBe(
+      '2026-11-30T10:00:00.000Z  virtual:fan  ← setLevel {"level":30}  by user',
+    );
     expect(eventLine({ dropped: 7 })).toContain('7 events left out');
   });
 });

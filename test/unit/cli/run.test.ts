@@ -130,10 +130,13 @@ describe('simulate', () => {
 });
 
 describe('backup and restore', () => {
-  it('name the file', async () => {
-    const backup = async (options: { to?: string }) => ({ file: options.to ?? 'data/backups/x.zip', bytes: 1_500_000 });
-    expect((await cli(['backup', 'mine.zip'], { parts: { backup } })).out).toBe('mine.zip written, 1.5 MB\n');
+  it('name the folder', async () => {
+    const backup = async (options: { to?: string }) => ({
+      file: `${options.to ?? 'data/backups'}/x`,
+      bytes: 1_500_000,
+    });
+    expect((await cli(['backup', 'mine'], { parts: { backup } })).out).toBe('mine/x written, 1.5 MB\n');
     const restore = async ({ from, force }: { from: string; force: boolean }) => ({ restored: [`${from} ${force}`] });
-    expect((await cli(['restore', 'mine.zip', '--force'], { parts: { restore } })).out).toBe('mine.zip true\n');
+    expect((await cli(['restore', 'mine', '--yes'], { parts: { restore } })).out).toBe('mine true\n');
   });
 });

@@ -1,0 +1,143 @@
+// One request to the hub: a time limit, no redirects, and an error that tells whether the hub can have acted on it.
+import { type Clock, sleep } from '../../lib/clock.ts';
+import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { type Json, parseJson } from '../../lib/json.ts';
+
+/** What is asked. The path may carry the token and is never told. */
+export interface HubRequest {
+  readonly url: string;
+  /** For messages. */
+  readonly what: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Posted; without one it is a GET. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What came back, whatever the label says (the hub calls JSON text/html at times). */
+export interface HubAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly cookies: readonly string[];
+}
+
+/** How a request ended without its answer. */
+export interface Failure {
+  /** True: trying again may help. */
+  readonly passing: boolean;
+  /** True: the hub may have acted all the same. */
+  readonly uncertain: boolean;
+  readonly error: CausewayError;
+}
+
+// Codes with which undici and the system say that there was no connection yet.
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Sends it. Throws a `Failure` when there is no answer. */
+export async function request(clock: Clock, { url, what, timeoutMs, signal, body, headers }: HubRequest): Promise<HubAnswer> {
+  const limit = new AbortController();
+  const timer = new AbortController();
+  sleep(clock, timeoutMs, timer.signal).then(
+    () => limit.abort(),
+    () => {},
+  );
+  try {
+    const response = await fetch(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.any([limit.signal, signal]),
+      ...(body !== undefined && { body }),
+      ...(headers && { headers }),
+    });
+    return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
+  } catch (error) {
+    // Given up by us: the hub may be in the middle of it.
+    if (signal.aborted) throw { passing: false, uncertain: true, error: asCausewayError(signal.reason) } satisfies Failure;
+    throw unanswered(error, { what, host: new URL(url).host, timeoutMs, late: limit.signal.aborted });
+  } finally {
+    timer.abort();
+  }
+}
+
+function unanswered(
+  error: unknown,
+  { what, host, timeoutMs, late }: { what: string; host: string; timeoutMs: number; late: boolean },
+): Failure {
+  const code = ((error as Error).cause as { code?: string } | undefined)?.code ?? '';
+  if (!late && UNSENT.has(code)) {
+    const offline = new CausewayError('BACKEND_OFFLINE', `the hub at ${host} cannot be reached (${code})`, {
+      hint: 'see whether it has power and is on the network, and check its url in config.yaml',
+    });
+    return { passing: true, uncertain: false, error: offline };
+  }
+  const why = late ? `did not answer within ${timeoutMs / 1_000} s` : 'broke the connection off';
+  const message = `the hub at ${host} ${why}: ${what}`;
+  return { passing: true, uncertain: true, error: new CausewayError('BACKEND_TIMEOUT', message) };
+}
+
+/** The data of an answer of the Maker API. Throws a `Failure` for all that is none. */
+export function dataOf({ status, text }: HubAnswer, what: string): Json {
+  if (status === 401 || status === 403) {
+    throw final('BACKEND_AUTH', `the hub refused the access token: ${what}`, {
+      hint: 'copy the token of the Maker API app into config.yaml (or secrets.yaml) and start again',
+    });
+  }
+  if (status === 404) {
+    throw final('BACKEND_REJECTED', `the hub knows nothing of this: ${what}`, {
+      hint: 'check `app` in config.yaml, and that the Maker API has the device (or modes, HSM, variables) switched on',
+    });
+  }
+  if (status === 408 || status >= 500 || status === 429) throw overloaded(status, what);
+  if (status < 200 || status > 299) {
+    throw final('BACKEND_REJECTED', `the hub answered ${status}: ${what}`, { hint: 'see the hub’s own log' });
+  }
+  if (text.trim() === '') return null;
+  const data = parseJson(text);
+  if (data === undefined) {
+    throw final('BACKEND_REJECTED', `the hub answered with a page instead of data: ${what}`, {
+      hint: 'check url and app in config.yaml: it is the hub’s address without a path',
+    });
+  }
+  if (isError(data)) {
+    throw final('BACKEND_REJECTED', `the hub refused: ${what}${messageIn(data)}`, { hint: 'see the hub’s own log' });
+  }
+  return data;
+}
+
+// 503 and 429 say that it did not begin; the others come in the middle of it as well.
+function overloaded(status: number, what: string): Failure {
+  const isRefusal = status === 429 || status === 503;
+  const error = new CausewayError(
+    isRefusal ? 'BACKEND_OFFLINE' : status === 500 ? 'BACKEND_REJECTED' : 'BACKEND_TIMEOUT',
+    `the hub answered ${status}: ${what}`,
+    { hint: status === 500 ? 'a driver of the hub failed; see the hub’s own log' : 'the hub is overloaded; see its log' },
+  );
+  return { passing: true, uncertain: !isRefusal, error };
+}
+
+const final = (code: 'BACKEND_AUTH' | 'BACKEND_REJECTED', message: string, extras: { hint: string }): Failure => ({
+  passing: false,
+  uncertain: false,
+  error: new CausewayError(code, message, extras),
+});
+
+const isError = (data: Json): data is { [key: string]: Json } =>
+  data !== null && typeof data === 'object' && !Array.isArray(data) && data.error === true;
+
+function messageIn(data: { [key: string]: Json }): string {
+  const message = data.message ?? data.type;
+  return typeof message === 'string' ? ` (${message.slice(0, 200)})` : '';
+}
+
+/** True for what `request` and `dataOf` throw of their own. */
+export const isFailure = (thrown: unknown): thrown is Failure =>
+  thrown !== null && typeof thrown === 'object' && 'passing' in thrown && 'uncertain' in thrown;

@@ -1,0 +1,211 @@
+// What the sink was told of the hub: its devices and their values. Events and snapshots become reports here.
+import { yieldToIo } from '../../lib/clock.ts';
+import { jsonEqual } from '../../lib/json.ts';
+import type { BackendSink } from '../../model/command.ts';
+import type { Device } from '../../model/device.ts';
+import { type Json, valuesEqual } from '../../model/value.ts';
+import { type Additions, newWord, noAdditions, withAdditions, withAttribute, withWord } from './additions.ts';
+import type { Counters } from './counters.ts';
+import { type HubState, locationAttribute, locationDevice, locationReader, locationValues, type Told } from './location.ts';
+import type { Mapped } from './map.ts';
+import type { Snapshot } from './snapshot.ts';
+import { readValue, type Scale } from './values.ts';
+import type { HubEvent } from './wire.ts';
+
+/**
+ * What became of an event. `restarted`: the hub was, all may be different. `unknown`: of a device or variable that is
+ * not known yet.
+ */
+export type Taken = 'told' | 'ignored' | 'restarted' | 'unknown';
+
+/** What is known of the hub. */
+export interface Known {
+  device(id: string): Mapped | undefined;
+  readonly location: Device;
+  readonly state: HubState;
+  readonly scale: Scale;
+  /** To be taken before a snapshot is asked for: what events tell from then on is newer than it. */
+  mark(): number;
+  /** Tells everything; to be called between `online` and `ready`, and no event meanwhile. */
+  tellAll(snapshot: Snapshot, mark: number): Promise<void>;
+  /** Tells what differs, as news. @returns how many values did */
+  tellNews(snapshot: Snapshot, mark: number): number;
+  /** Tells an event. */
+  take(event: HubEvent): Taken;
+  /** Tells values of the location that the hub has answered with. */
+  tellLocation(told: readonly Told[]): void;
+}
+
+/** The last values that were told, by attribute; `at` counts what was told. */
+type Values = Map<string, { readonly value: Json; readonly at: number }>;
+
+interface Entry {
+  mapped: Mapped;
+  additions: Additions;
+  readonly values: Values;
+}
+
+/** Attributes that say nothing but that there was an event, in a form of their own. */
+const NOISE = new Set(['lastActivity']);
+
+/** What is known, for one connection. */
+export function createKnown(backend: string, sink: BackendSink, counters: Counters): Known {
+  const entries = new Map<string, Entry>();
+  const locationId = `${backend}:location`;
+  const locationTold: Values = new Map();
+  let state: HubState = { modes: undefined, hsm: undefined, variables: undefined };
+  let location = locationDevice(backend, state, counters);
+  let scale: Scale = 'C';
+  let ticks = 0;
+
+  const tell = (device: string, values: Values, attribute: string, value: Json): void => {
+    values.set(attribute, { value, at: ++ticks });
+    sink.report({ type: 'value', device, attribute, value, ...(value === null && { quality: 'unknown' }) });
+    if (device === locationId && attribute === 'mode' && typeof value === 'string') {
+      sink.report({ type: 'mode', mode: value });
+    }
+  };
+
+  /** Takes over what a snapshot declares; its values are yet to be told. */
+  const adopt = (snapshot: Snapshot): void => {
+    ({ state, scale } = snapshot);
+    location = locationDevice(backend, state, counters);
+    const ids = new Set(snapshot.devices.map(({ mapped }) => mapped.device.id));
+    for (const id of entries.keys()) if (!ids.has(id)) entries.delete(id);
+    for (const { mapped } of snapshot.devices) {
+      const entry = entries.get(mapped.device.id);
+      if (!entry) {
+        entries.set(mapped.device.id, { mapped, additions: noAdditions(), values: new Map() });
+        continue;
+      }
+      if (entry.mapped.driver !== mapped.driver) entry.additions = noAdditions();
+      entry.mapped = withAdditions(mapped, entry.additions);
+    }
+  };
+
+  /** A value of an attribute, which may be one more word of an enum; undefined for what has no state. */
+  const readState = (entry: Entry, name: string, raw: unknown, unit: string | undefined): Json | undefined => {
+    const reader = entry.mapped.readers.get(name);
+    if (!reader || reader.declared.momentary || NOISE.has(name)) return undefined;
+    const word = newWord(reader, raw);
+    if (word !== undefined) entry.mapped = withWord(entry.mapped, entry.additions, name, word);
+    return readValue(entry.mapped.readers.get(name) ?? reader, raw, unit, scale, counters);
+  };
+
+  /** All values of a snapshot that was adopted, by device. */
+  const valuesIn = (snapshot: Snapshot): [string, Values, Told[]][] => [
+    ...snapshot.devices.map(({ raw, mapped }): [string, Values, Told[]] => {
+      const { id } = mapped.device;
+      const entry = entries.get(id) as Entry;
+      const told = raw.attributes.flatMap(({ name, value, unit }): Told[] => {
+        const ours = readState(entry, name, value, unit);
+        return ours === undefined ? [] : [[name, ours]];
+      });
+      return [id, entry.values, told];
+    }),
+    [locationId, locationTold, locationValues(snapshot.state, counters)],
+  ];
+
+  const fromDevice = ({ device: nativeId, name, value, unit }: HubEvent): Taken => {
+    const entry = entries.get(`${backend}:${nativeId}`);
+    if (!entry) {
+      counters.unknownDevices++;
+      return 'unknown';
+    }
+    if (NOISE.has(name)) return 'ignored';
+    const before = entry.mapped;
+    const { id } = before.device;
+    if (!before.readers.has(name)) {
+      counters.undeclared++;
+      entry.mapped = withAttribute(before, entry.additions, name);
+    }
+    const reader = entry.mapped.readers.get(name);
+    if (!reader) return 'ignored';
+    const ours = readState(entry, name, value, unit);
+    if (entry.mapped !== before) sink.device(entry.mapped.device);
+    if (ours !== undefined) tell(id, entry.values, name, ours);
+    else sink.report({ type: 'event', device: id, name, value: readValue(reader, value, unit, scale, counters) });
+    return 'told';
+  };
+
+  const fromLocation = ({ name, value }: HubEvent): Taken => {
+    const attribute = locationAttribute(name, location);
+    if (attribute === undefined) {
+      counters.otherEvents++;
+      return name.startsWith('variable:') ? 'unknown' : 'ignored';
+    }
+    const reader = locationReader(attribute, location, state, counters);
+    const ours = readValue(reader, value, undefined, 'C', counters);
+    if (!reader.declared.momentary) {
+      tell(locationId, locationTold, attribute, ours);
+      return 'told';
+    }
+    sink.report({ type: 'event', device: locationId, name: attribute, value: ours });
+    return attribute === 'systemStart' ? 'restarted' : 'told';
+  };
+
+  return {
+    device: id => entries.get(id)?.mapped,
+    get location() {
+      return location;
+    },
+    get state() {
+      return state;
+    },
+    get scale() {
+      return scale;
+    },
+    mark: () => ticks,
+
+    async tellAll(snapshot, mark) {
+      adopt(snapshot);
+      const found = valuesIn(snapshot);
+      sink.devices([...[...entries.values()].map(({ mapped }) => mapped.device), location]);
+      for (const [id, before, told] of found) {
+        for (const [attribute, value] of told) {
+          const last = before.get(attribute);
+          // What never had a value is nothing to tell.
+          if (value !== null || last) tell(id, before, attribute, last && last.at > mark ? last.value : value);
+        }
+        // Twenty thousand reports at once would overflow the engine's queue.
+        await yieldToIo();
+      }
+    },
+
+    tellNews(snapshot, mark) {
+      const before = new Map([...entries].map(([id, { mapped }]) => [id, mapped.device]));
+      const locationBefore = location;
+      adopt(snapshot);
+      const found = valuesIn(snapshot);
+      for (const id of before.keys()) if (!entries.has(id)) sink.removed(id);
+      for (const [id, { mapped }] of entries) {
+        if (!jsonEqual(mapped.device, before.get(id))) sink.device(mapped.device);
+      }
+      if (!jsonEqual(location, locationBefore)) sink.device(location);
+      let differing = 0;
+      for (const [id, known, told] of found) {
+        for (const [attribute, value] of told) {
+          const last = known.get(attribute);
+          const isKnown = last ? last.at > mark || valuesEqual(last.value, value) : value === null;
+          if (isKnown) continue;
+          if (last) differing++;
+          tell(id, known, attribute, value);
+        }
+      }
+      counters.missed += differing;
+      return differing;
+    },
+
+    take(event) {
+      counters.events++;
+      if (event.of === 'device') return fromDevice(event);
+      if (event.of === 'location') return fromLocation(event);
+      counters.otherEvents++;
+      return 'ignored';
+    },
+
+    tellLocation(told) {
+      for (const [attribute, value] of told) tell(locationId, locationTold, attribute, value);
+    },
+  };
+}

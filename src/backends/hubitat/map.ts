@@ -1,0 +1,166 @@
+// A device of the hub as a device of ours: canonical capabilities, attributes and commands, with the native ones beside.
+import {
+  type AttributeDecl,
+  CAPABILITIES,
+  type CapabilityName,
+  type CommandDecl,
+  type Effect,
+} from '../../model/capability.ts';
+import type { Device } from '../../model/device.ts';
+import { CANONICAL, COMMANDS, TELEMETRY, TEMPERATURES } from './capabilities.ts';
+import type { Counters } from './counters.ts';
+import { type Reader, readerOf, type Scale, scaleOf } from './values.ts';
+import type { NativeAttribute, NativeDevice } from './wire.ts';
+
+/** A device with what is needed to read its events and to command it. */
+export interface Mapped {
+  readonly nativeId: string;
+  readonly driver: string;
+  readonly device: Device;
+  readonly readers: ReadonlyMap<string, Reader>;
+  /** Native commands as the hub listed them. */
+  readonly native: ReadonlySet<string>;
+}
+
+/** What mapping needs to know of the hub. */
+export interface Mapping {
+  /** The backend's id. */
+  readonly backend: string;
+  readonly scale: Scale;
+  /** The types of each command's arguments, by driver. */
+  signatures(device: NativeDevice): ReadonlyMap<string, readonly string[]> | undefined;
+  readonly counters: Counters;
+  /** Readers by their JSON: five hundred devices have a few dozen kinds of attribute between them. */
+  readonly pool: Map<string, Reader>;
+}
+
+/**
+ * A °F thermostat rounds to its own steps: what differs by less than half a °F is the same setpoint.
+ * (0.55 °C and not 5/9, so that a change of exactly half a °F still is one.)
+ */
+const FAHRENHEIT_STEP = 0.55;
+
+/** A device as ours. */
+export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
+  const capabilities = [...new Set(native.capabilities.flatMap(name => CANONICAL[name] ?? []))];
+  const readers = new Map<string, Reader>();
+  for (const attribute of native.attributes) readers.set(attribute.name, attributeReader(attribute, capabilities, mapping));
+  const commands: Record<string, CommandDecl> = {};
+  const signatures = mapping.signatures(native);
+  for (const name of native.commands) {
+    commands[name] = withEffects(
+      canonicalCommand(name, capabilities) ?? knownCommand(name, native) ?? driverCommand(signatures?.get(name)),
+      readers,
+    );
+  }
+  for (const [name, declared] of Object.entries(madeUp(commands, capabilities))) commands[name] = withEffects(declared, readers);
+  return {
+    nativeId: native.id,
+    driver: native.driver,
+    readers,
+    native: new Set(native.commands),
+    device: {
+      id: `${mapping.backend}:${native.id}`,
+      name: native.name,
+      ...(native.room !== undefined && { room: native.room }),
+      capabilities,
+      attributes: Object.fromEntries([...readers].map(([name, reader]) => [name, reader.declared])),
+      commands,
+    },
+  };
+}
+
+// --- attributes --------------------------------------------------------------------------------------------------------
+
+/** How an attribute is read: as its canonical capability says where the device has it, else as the hub types it. */
+export function attributeReader(
+  attribute: NativeAttribute,
+  capabilities: readonly CapabilityName[],
+  mapping: Pick<Mapping, 'scale' | 'counters' | 'pool'>,
+): Reader {
+  const { name, dataType, unit } = attribute;
+  const shared = (reader: Reader): Reader => {
+    const key = JSON.stringify(reader);
+    const known = mapping.pool.get(key) ?? reader;
+    mapping.pool.set(key, known);
+    return known;
+  };
+  const isTemperature = TEMPERATURES.includes(name) || scaleOf(unit) !== undefined;
+  const canonical = capabilities.map(one => CAPABILITIES[one].attributes[name]).find(one => one !== undefined);
+  if (isTemperature) {
+    const isSetpoint = name.endsWith('Setpoint') && mapping.scale === 'F';
+    return shared({
+      form: 'temperature',
+      declared: { type: 'number', unit: '°C', ...(isSetpoint && { step: FAHRENHEIT_STEP }) },
+    });
+  }
+  if (canonical) return shared({ form: 'plain', declared: widened(canonical, attribute.values) });
+  const { type, form } = readerOf(dataType, mapping.counters);
+  const isEnum = type === 'enum' && attribute.values.length > 0;
+  return shared({
+    form,
+    declared: {
+      type: type === 'enum' && !isEnum ? 'string' : type,
+      ...(isEnum && { values: attribute.values }),
+      ...(unit !== undefined && unit !== '' && { unit }),
+      ...(TELEMETRY.includes(name) && { telemetry: true }),
+    },
+  });
+}
+
+/** Drivers have further words than the canonical ones (a thermostat mode `eco`); `unknown` means that there is none. */
+function widened(declared: AttributeDecl, values: readonly string[]): AttributeDecl {
+  if (declared.type !== 'enum') return declared;
+  const known = declared.values ?? [];
+  const further = values.filter(value => value !== 'unknown' && !known.includes(value));
+  return further.length === 0 ? declared : { ...declared, values: [...known, ...further] };
+}
+
+// --- commands ----------------------------------------------------------------------------------------------------------
+
+const canonicalCommand = (name: string, capabilities: readonly CapabilityName[]): CommandDecl | undefined =>
+  capabilities.map(one => CAPABILITIES[one].commands[name]).find(one => one !== undefined);
+
+const knownCommand = (name: string, { capabilities }: NativeDevice): CommandDecl | undefined =>
+  capabilities.map(one => COMMANDS[one]?.[name]).find(one => one !== undefined);
+
+const MOST_ARGUMENTS = 8;
+const ARGUMENT_TYPES: Readonly<Record<string, 'number' | 'string'>> = {
+  NUMBER: 'number',
+  STRING: 'string',
+  ENUM: 'string',
+  DATE: 'string',
+  TEXT: 'string',
+};
+
+/**
+ * A driver's own command: nothing is known of what it does, so it is never repeated. The hub tells the types of all
+ * arguments and not which of them may be left out.
+ */
+function driverCommand(types: readonly string[] | undefined): CommandDecl {
+  const given = types ?? Array.from({ length: MOST_ARGUMENTS }, () => '');
+  const args = given.map((type, index) => ({
+    name: `arg${index + 1}`,
+    type: ARGUMENT_TYPES[type.toUpperCase()] ?? ('json' as const),
+    optional: true,
+  }));
+  return { args, effects: [], idempotent: false };
+}
+
+/** Canonical commands that the hub lacks and we make of others: see `callOf`. */
+function madeUp(
+  { on, off, toggle, stop, stopPositionChange }: Readonly<Record<string, CommandDecl>>,
+  capabilities: readonly CapabilityName[],
+): Record<string, CommandDecl> {
+  const { switch: switches, cover } = CAPABILITIES;
+  return {
+    ...(capabilities.includes('switch') && on && off && !toggle && { toggle: switches.commands.toggle as CommandDecl }),
+    ...(capabilities.includes('cover') && stopPositionChange && !stop && { stop: cover.commands.stop as CommandDecl }),
+  };
+}
+
+/** Without the effects on attributes that the device lacks: they would be waited for in vain. */
+function withEffects(declared: CommandDecl, attributes: ReadonlyMap<string, Reader>): CommandDecl {
+  const effects = declared.effects.filter((effect: Effect) => attributes.has(effect.attribute));
+  return effects.length === declared.effects.length ? declared : { ...declared, effects };
+}
