@@ -38,11 +38,11 @@ import { effectsOf } from './wiring/effects.ts';
 import { notifySender } from './wiring/notify.ts';
 import { publishPresent, ruleStateFor } from './wiring/present.ts';
 import { RecentEvents } from './wiring/recent.ts';
-import { simulate } from './wiring/simulate.ts';
 import { sinksOf } from './wiring/sinks.ts';
 import { furnish, surroundingsOf } from './wiring/surroundings.ts';
 import { viewsOf } from './wiring/views.ts';
 import { virtualDevices, virtualRows } from './wiring/virtual-rows.ts';
+import { simulatorOf } from './world/simulate.ts';
 
 /** What a gateway is started with. */
 export interface AppOptions {
@@ -245,6 +245,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   });
 
   // --- operations and views ---
+  const simulator = simulatorOf(clock);
   const addresses: { http?: string; mqtt?: string } = {};
   const gateway: Gateway = {
     version,
@@ -260,7 +261,11 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     virtual: virtualDevices(virtual, rows),
     addresses,
     recent,
-    simulate: scenarios => simulate(scenarios, houseFile, surroundings),
+    simulate: request =>
+      simulator(request, {
+        house: JSON.parse(JSON.stringify(houseFile)),
+        ...(surroundings.place && { location: { ...surroundings.place, timezone: surroundings.zone } }),
+      }),
   };
   const switches = { reads: config.security.reads, writes: config.security.writes, ops: config.security.ops };
   const ops = bindOps(gateway, switches, error => log.warn({ error: String(error) }, 'the audit could not be written'));

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.ts';
+import { DEMO_HOUSE_YAML } from './backends/virtual/demo/index.ts';
 import type { VirtualBackend } from './backends/virtual/index.ts';
 import type { CheckReport, CliParts, ServeOptions } from './cli/parts.ts';
 import { adminToken } from './config/environment.ts';
@@ -20,7 +21,7 @@ import { House } from './state/house.ts';
 import { createBackup, restoreBackup } from './store/backup.ts';
 import { banner } from './wiring/banner.ts';
 import { demoHome, furnishDemo } from './wiring/demo.ts';
-import { simulateFiles } from './wiring/simulate.ts';
+import { simulateFiles } from './world/run.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/dist\/$/, '');
 const HouseFile = houseSchema(Target);
@@ -47,7 +48,16 @@ export function cliParts(): CliParts {
     bin: join(ROOT, 'bin/causeway.mjs'),
     serve,
     check,
-    simulate: (files, options) => simulateFiles(files, options.rules),
+    simulate(files, options) {
+      const loaded = configuration(options.config);
+      const { latitude, longitude, timezone = 'Europe/Berlin' } = loaded.config.location;
+      const isPlaced = latitude !== undefined && longitude !== undefined;
+      return simulateFiles(files, {
+        // Tests of rules use the names of the house; without one those of the demo.
+        house: loaded.file === undefined ? DEMO_HOUSE_YAML : plain(houseOf(loaded)),
+        ...(isPlaced && { location: { latitude, longitude, timezone } }),
+      });
+    },
     backup: async ({ config: file, to }) => {
       const { config, dir } = configuration(file);
       const now = systemClock.now();
@@ -84,6 +94,9 @@ function sourcesOf(data: string, rules: string, home: string): { name: string; p
     ...['config.yaml', 'house.yaml', 'safety.yaml'].map(name => ({ name, path: join(home, name) })),
   ];
 }
+
+/** Without secrets and schemas: as a scenario may hold it. */
+const plain = (house: object): unknown => JSON.parse(JSON.stringify(house));
 
 function sizeOf(path: string): number {
   return statSync(path).size;

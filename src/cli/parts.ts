@@ -47,10 +47,7 @@ export interface CliParts {
   /** Resolves when the gateway has stopped. */
   serve(options: ServeOptions): Promise<void>;
   check(options: { readonly config?: string; readonly rules?: readonly string[] }): Promise<CheckReport>;
-  simulate(
-    files: readonly string[],
-    options: { readonly config?: string; readonly rules?: string },
-  ): Promise<SimulateReport>;
+  simulate(files: readonly string[], options: { readonly config?: string }): Promise<SimulateReport>;
   /** @returns the file that was written */
   backup(options: {
     readonly config?: string;

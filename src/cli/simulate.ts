@@ -7,8 +7,7 @@ export const simulate: Verb = (program, { parts, show }) => {
     .command('simulate <files...>')
     .description('run scenario files, or the tests of rule files')
     .option('-c, --config <file>', 'config.yaml to use')
-    .option('--rules <dir>', 'rules that the scenarios name, from this folder')
-    .action(async (files: string[], options: { config?: string; rules?: string }, command) => {
+    .action(async (files: string[], options: { config?: string }, command) => {
       const report = await parts.simulate(files, options);
       const lines = report.scenarios.flatMap(({ file, name, ok, failures }) => [
         `${ok ? 'ok  ' : 'FAIL'}  ${file}: ${name}`,

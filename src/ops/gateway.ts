@@ -11,6 +11,7 @@ import type { Json } from '../model/value.ts';
 import type { Principals } from '../policy/principals.ts';
 import type { Journal } from '../store/journal-port.ts';
 import type { Store } from '../store/store.ts';
+import type { SimulationOutcome, SimulationRequest } from '../world/simulate-worker.ts';
 import type { Caller } from './op.ts';
 
 /** Virtual devices, made by people and clients. */
@@ -30,12 +31,6 @@ export interface VirtualDevices {
   deleteDevice(id: string): Promise<void>;
   /** A report by the device. @throws DEVICE_NOT_FOUND, VALUE_INVALID */
   setValue(id: string, attribute: string, value: Json): void;
-}
-
-/** What came of scenarios. */
-export interface SimulationReport {
-  ok: boolean;
-  scenarios: { name: string; ok: boolean; failures: string[]; commands?: Json[] }[];
 }
 
 /** The gateway as operations see it. */
@@ -58,8 +53,8 @@ export interface Gateway {
     list(): readonly Event[];
     next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined>;
   };
-  /** Runs scenarios in a world of their own. */
-  simulate(scenarios: readonly Json[]): Promise<SimulationReport>;
+  /** Runs a scenario, or the tests of a rule, in a world of its own. */
+  simulate(request: SimulationRequest): Promise<SimulationOutcome[]>;
 }
 
 /** What a caller's rules may do. */

@@ -5,6 +5,7 @@ import { CausewayError } from '../lib/errors.ts';
 import { mergePatch } from '../lib/json.ts';
 import { RuleId } from '../model/rule.ts';
 import type { Json } from '../model/value.ts';
+import type { SimulationOutcome } from '../world/simulate-worker.ts';
 import { causeOf } from './causes.ts';
 import { authorOf, type Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
@@ -306,12 +307,15 @@ const simulateRules = defineOp({
     if ((input.scenario === undefined) === (input.rule === undefined)) {
       throw new CausewayError('INPUT_INVALID', 'give scenario or rule', { path: 'scenario' });
     }
-    if (input.scenario) return { ...(await gateway.simulate([input.scenario as Json])) };
+    const report = (scenarios: SimulationOutcome[]) => ({ ok: scenarios.every(one => one.ok), scenarios });
+    if (input.scenario) return report(await gateway.simulate({ scenario: input.scenario as Json }));
     const entry = gateway.rulebook.require(input.rule as string);
-    const tests = (entry.rule?.tests ?? []) as Record<string, Json>[];
-    if (tests.length === 0)
+    const tests = (entry.rule?.tests ?? []) as Json[];
+    if (tests.length === 0) {
       throw new CausewayError('NOT_FOUND', `the rule "${entry.id}" has no tests`, { hint: 'add them under tests:' });
-    return { ...(await gateway.simulate(tests.map(test => ({ ...test, rules: [entry.body] })))) };
+    }
+    const { tests: _tests, ...rule } = entry.body as Record<string, Json>;
+    return report(await gateway.simulate({ rule, tests }));
   },
 });
 

@@ -43,7 +43,10 @@ const UNSENT = new Set([
 ]);
 
 /** Sends it. Throws a `Failure` when there is no answer. */
-export async function request(clock: Clock, { url, what, timeoutMs, signal, body, headers }: HubRequest): Promise<HubAnswer> {
+export async function request(
+  clock: Clock,
+  { url, what, timeoutMs, signal, body, headers }: HubRequest,
+): Promise<HubAnswer> {
   const limit = new AbortController();
   const timer = new AbortController();
   sleep(clock, timeoutMs, timer.signal).then(
@@ -61,7 +64,8 @@ export async function request(clock: Clock, { url, what, timeoutMs, signal, body
     return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
   } catch (error) {
     // Given up by us: the hub may be in the middle of it.
-    if (signal.aborted) throw { passing: false, uncertain: true, error: asCausewayError(signal.reason) } satisfies Failure;
+    if (signal.aborted)
+      throw { passing: false, uncertain: true, error: asCausewayError(signal.reason) } satisfies Failure;
     throw unanswered(error, { what, host: new URL(url).host, timeoutMs, late: limit.signal.aborted });
   } finally {
     timer.abort();
@@ -119,7 +123,9 @@ function overloaded(status: number, what: string): Failure {
   const error = new CausewayError(
     isRefusal ? 'BACKEND_OFFLINE' : status === 500 ? 'BACKEND_REJECTED' : 'BACKEND_TIMEOUT',
     `the hub answered ${status}: ${what}`,
-    { hint: status === 500 ? 'a driver of the hub failed; see the hub’s own log' : 'the hub is overloaded; see its log' },
+    {
+      hint: status === 500 ? 'a driver of the hub failed; see the hub’s own log' : 'the hub is overloaded; see its log',
+    },
   );
   return { passing: true, uncertain: !isRefusal, error };
 }

@@ -6,7 +6,14 @@ import type { Device } from '../../model/device.ts';
 import { type Json, valuesEqual } from '../../model/value.ts';
 import { type Additions, newWord, noAdditions, withAdditions, withAttribute, withWord } from './additions.ts';
 import type { Counters } from './counters.ts';
-import { type HubState, locationAttribute, locationDevice, locationReader, locationValues, type Told } from './location.ts';
+import {
+  type HubState,
+  locationAttribute,
+  locationDevice,
+  locationReader,
+  locationValues,
+  type Told,
+} from './location.ts';
 import type { Mapped } from './map.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readValue, type Scale } from './values.ts';
@@ -134,6 +141,8 @@ export function createKnown(backend: string, sink: BackendSink, counters: Counte
       counters.otherEvents++;
       return name.startsWith('variable:') ? 'unknown' : 'ignored';
     }
+    // One that was made since the last snapshot.
+    if (attribute === 'mode' && !state.modes?.some(mode => mode.name === value)) return 'unknown';
     const reader = locationReader(attribute, location, state, counters);
     const ours = readValue(reader, value, undefined, 'C', counters);
     if (!reader.declared.momentary) {

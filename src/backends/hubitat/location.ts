@@ -62,9 +62,7 @@ const variableReader = ({ type }: Pick<HubVariable, 'type'>, counters: Counters)
 export function locationReader(attribute: string, { attributes }: Device, state: HubState, counters: Counters): Reader {
   const variable = state.variables?.find(({ name }) => variableAttribute(name) === attribute);
   if (variable) return variableReader(variable, counters);
-  const declared = attributes[attribute] as AttributeDecl;
-  // A mode that was made since the last look at the list is told by its name.
-  return { form: 'plain', declared: declared.type === 'enum' ? { type: 'string' } : declared };
+  return { form: 'plain', declared: attributes[attribute] as AttributeDecl };
 }
 
 /** The device. */

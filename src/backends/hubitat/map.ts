@@ -44,7 +44,8 @@ const FAHRENHEIT_STEP = 0.55;
 export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
   const capabilities = [...new Set(native.capabilities.flatMap(name => CANONICAL[name] ?? []))];
   const readers = new Map<string, Reader>();
-  for (const attribute of native.attributes) readers.set(attribute.name, attributeReader(attribute, capabilities, mapping));
+  for (const attribute of native.attributes)
+    readers.set(attribute.name, attributeReader(attribute, capabilities, mapping));
   const commands: Record<string, CommandDecl> = {};
   const signatures = mapping.signatures(native);
   for (const name of native.commands) {
@@ -53,7 +54,8 @@ export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
       readers,
     );
   }
-  for (const [name, declared] of Object.entries(madeUp(commands, capabilities))) commands[name] = withEffects(declared, readers);
+  for (const [name, declared] of Object.entries(madeUp(commands, capabilities)))
+    commands[name] = withEffects(declared, readers);
   return {
     nativeId: native.id,
     driver: native.driver,

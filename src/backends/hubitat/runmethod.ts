@@ -1,8 +1,9 @@
 // The way that the hub's own pages command a device: typed arguments, where the Maker API makes text of everything
 // (fblackburn1/node-red-contrib-hubitat#165). It knows no selection of devices: only ids of the Maker API come here.
-import type { Log } from '../../lib/log.ts';
-import { parseJson } from '../../lib/json.ts';
+
 import { CausewayError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/json.ts';
+import type { Log } from '../../lib/log.ts';
 import { type Asking, type ClientParts, insist, REQUEST_TIMEOUT_MS } from './client.ts';
 import { dataOf, type Failure, type HubAnswer, request } from './http.ts';
 

@@ -4,7 +4,12 @@ import { duration, port, secret } from '../../config/fields.ts';
 
 const Listen = z
   .strictObject({
-    host: z.string().min(1).max(255).meta({ description: 'Address to listen on for the hub’s events' }).default('0.0.0.0'),
+    host: z
+      .string()
+      .min(1)
+      .max(255)
+      .meta({ description: 'Address to listen on for the hub’s events' })
+      .default('0.0.0.0'),
     port: port(8481, 'Port to listen on for the hub’s events; each hub needs one of its own'),
     url: z
       .url({ protocol: /^http$/ })
@@ -18,7 +23,10 @@ const Listen = z
 
 const Login = z
   .strictObject({
-    username: z.string().min(1).meta({ description: 'User of the hub', examples: ['causeway'] }),
+    username: z
+      .string()
+      .min(1)
+      .meta({ description: 'User of the hub', examples: ['causeway'] }),
     password: secret('Password of the hub', '!secret hub_password').unwrap(),
   })
   .meta({ description: 'For hubs with login security; the Maker API itself needs none' });

@@ -97,7 +97,10 @@ async function learnSignatures(parts: SnapshotParts, devices: readonly NativeDev
         const answer = await client.read(`/devices/${encodeURIComponent(id)}/commands`, { tries: 2 });
         learned.signatures.set(key, readSignatures(answer, counters));
       } catch (error) {
-        log.debug({ backend, driver, error: asCausewayError(error).message }, 'the arguments of a driver are not known');
+        log.debug(
+          { backend, driver, error: asCausewayError(error).message },
+          'the arguments of a driver are not known',
+        );
       }
     }),
   );

@@ -31,7 +31,10 @@ const FORMS: Readonly<Record<string, { type: AttributeDecl['type']; form: Reader
 };
 
 /** How values of a data type are read; unknown types are taken as they are, and counted. */
-export function readerOf(dataType: string | undefined, counters: Counters): Pick<Reader, 'form'> & { type: AttributeDecl['type'] } {
+export function readerOf(
+  dataType: string | undefined,
+  counters: Counters,
+): Pick<Reader, 'form'> & { type: AttributeDecl['type'] } {
   if (dataType === undefined) return { type: 'string', form: 'plain' };
   const known = FORMS[dataType.toUpperCase()];
   if (known) return known;
@@ -61,7 +64,13 @@ export const fahrenheitOf = (celsius: number): number => toHundredths((celsius *
  * @param unit as told with this very value
  * @param scale what the hub reports in where no unit is told
  */
-export function readValue(reader: Reader, raw: unknown, unit: string | undefined, scale: Scale, counters: Counters): Json {
+export function readValue(
+  reader: Reader,
+  raw: unknown,
+  unit: string | undefined,
+  scale: Scale,
+  counters: Counters,
+): Json {
   if (isAbsent(raw)) return null;
   const { declared, form } = reader;
   if (form === 'vector') return vectorOf(raw);

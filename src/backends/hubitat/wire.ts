@@ -185,5 +185,11 @@ export function readEvent(body: unknown, counters: Counters): HubEvent | undefin
   const { source, name, value, deviceId, unit } = parsed.data;
   const device = isAbsent(deviceId) || deviceId === 0 || deviceId === '0' ? '' : String(deviceId);
   const of = device !== '' ? 'device' : isAbsent(source) || source === 'LOCATION' ? 'location' : 'other';
-  return { of, device, name, value: isAbsent(value) ? null : value, unit: isAbsent(unit) ? undefined : (unit as string) };
+  return {
+    of,
+    device,
+    name,
+    value: isAbsent(value) ? null : value,
+    unit: isAbsent(unit) ? undefined : (unit as string),
+  };
 }

@@ -5,7 +5,7 @@ import type { Event } from '../../model/event.ts';
 import type { Ternary } from '../../model/run.ts';
 import type { Match, Target } from '../../model/target.ts';
 import { type Json, valuesEqual } from '../../model/value.ts';
-import type { Attached, Edge, TriggerContext, TriggerData } from '../kind.ts';
+import type { Attached, Edge, TriggerContext, TriggerData, View } from '../kind.ts';
 import { keys } from '../signals.ts';
 
 /** What an event means for a member. */
@@ -22,6 +22,8 @@ interface LevelTrigger {
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
   resync?: boolean;
+  /** Told of good values that are no news: what is remembered of a member follows them. */
+  observe?(event: Event): void;
 }
 
 /** What `trigger` tells of a device event. */
@@ -51,7 +53,7 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   if (match === undefined || match === 'any') {
     return {
       edges$: context.each(target, device =>
-        merge(trigger.watch(device).pipe(map(event => singleEdge(trigger, event))), looks(device)),
+        merge(trigger.watch(device).pipe(map(event => singleEdge(trigger, event, context.view))), looks(device)),
       ),
       level: (member, data) => trigger.level(member, data),
       members: () =>
@@ -113,14 +115,20 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
 const goneOf = (event: Event): { gone?: true } =>
   event.attribute === '$availability' && event.value !== 'online' ? { gone: true } : {};
 
-function singleEdge(trigger: LevelTrigger, event: Event): Edge {
+function singleEdge(trigger: LevelTrigger, event: Event, view: View): Edge {
   const member = event.device;
-  const counts = event.change === 'changed' || (trigger.resync === true && event.change === 'resync');
-  if (!counts || event.quality !== 'good') return { do: 'look', member };
+  if (event.quality !== 'good') return { do: 'look', member };
   // A snapshot tells what stayed as well.
-  if (event.change === 'resync' && valuesEqual(event.value, event.previous)) return { do: 'look', member };
+  const isCompared = trigger.resync === true && event.change === 'resync' && !valuesEqual(event.value, event.previous);
+  if (event.change !== 'changed' && !isCompared) {
+    trigger.observe?.(event);
+    return { do: 'look', member };
+  }
   const edge = trigger.edge(event);
-  if (edge === 'leave') return { do: 'leave', member };
+  if (edge === 'leave') {
+    const isAway = event.attribute !== '$availability' && view.availability(member) !== 'online';
+    return { do: 'leave', member, ...(isAway && { reason: 'left_state_while_unavailable' as const }) };
+  }
   if (edge === 'stay') return { do: 'look', member };
   return {
     do: 'enter',

@@ -8,7 +8,7 @@ import { DynamicDuration, DynamicNumber, nonEmptyInterval, OneOrMany, TopicFilte
 import { defineTrigger, type Edge, type TriggerContext, type TriggerData } from '../kind.ts';
 import { boundWords, forWords, valueWords } from '../words.ts';
 import { among, causeOf } from './level.ts';
-import { boundsOf, crossing } from './numeric.ts';
+import { boundsOf, crossing, observed } from './numeric.ts';
 
 const schema = z
   .strictObject({
@@ -83,7 +83,9 @@ export const mqtt = defineTrigger({
           const n = numberOf(part);
           return n === null ? null : n > bounds.above && n < bounds.below;
         }
-        return among(part, config.is, loose) && among(part, config.to, loose);
+        // With `from` alone a hold lasts while the value is another.
+        const isBack = config.from !== undefined && config.to === undefined && among(part, config.from, loose);
+        return among(part, config.is, loose) && among(part, config.to, loose) && !isBack;
       },
     };
   },
@@ -105,7 +107,16 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
   return message => {
     const topic = message.device;
     const look: Edge = { do: 'look', member: topic };
-    if (message.change === 'resync') return look;
+    const memory = {
+      get: () => context.memory.get<boolean>(`armed:${topic}`),
+      set: (armed: boolean) => context.memory.set(`armed:${topic}`, armed),
+    };
+    if (message.change === 'resync') {
+      const bounds = bounded && config.hysteresis !== undefined ? boundsOf(config, context.value) : null;
+      const n = numberOf(partOf(message.value, config.path));
+      if (bounds && n !== null) observed(n, bounds, memory);
+      return look;
+    }
     const data: Partial<TriggerData> = { topic, payload: message.value };
     const enter: Edge = { do: 'enter', member: topic, data, cause: causeOf(message) };
     if (config.path === undefined && !bounded && !changing && config.is === undefined) {
@@ -118,6 +129,7 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
     if (config.is !== undefined && !among(part, config.is, loose)) return { do: 'leave', member: topic };
     if (changing) {
       if (!among(part, config.to, loose)) return { do: 'leave', member: topic };
+      if (config.to === undefined && among(part, config.from, loose)) return { do: 'leave', member: topic };
       const wasKnown = before !== undefined && before !== null;
       if (wasKnown && valuesEqual(part, before)) return look;
       const namesNull = config.from === null || (Array.isArray(config.from) && config.from.includes(null));
@@ -128,10 +140,6 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
       const bounds = boundsOf(config, context.value);
       const n = numberOf(part);
       if (bounds === null || n === null) return look;
-      const memory = {
-        get: () => context.memory.get<boolean>(`armed:${topic}`),
-        set: (armed: boolean) => context.memory.set(`armed:${topic}`, armed),
-      };
       const edge = crossing(n, numberOf(before), bounds, config.hysteresis === undefined ? undefined : memory);
       if (edge === 'leave') return { do: 'leave', member: topic };
       if (edge === 'stay') return look;

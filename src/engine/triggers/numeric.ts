@@ -93,6 +93,12 @@ export function crossing(
   return clear(n, bounds) || !armed ? (clear(n, bounds) ? 'leave' : 'stay') : 'leave';
 }
 
+/** What a number that is no news (a snapshot) makes of being armed: inside nothing is entered, clear of it all is armed. */
+export function observed(n: number, bounds: Bounds, memory: { set(armed: boolean): void }): void {
+  if (inside(n, bounds)) memory.set(false);
+  else if (clear(n, bounds)) memory.set(true);
+}
+
 export const numeric = defineTrigger({
   type: 'numeric',
   schema,
@@ -123,6 +129,11 @@ export const numeric = defineTrigger({
       resync: config.on_startup === 'compare',
       watch: device => context.signal(keys.attribute(device, config.attribute)),
       level,
+      observe(event) {
+        const now = bounds();
+        if (config.hysteresis === undefined || now === null || typeof event.value !== 'number') return;
+        if (event.change === 'resync') observed(event.value, now, memoryOf(event.device));
+      },
       edge(event) {
         const now = bounds();
         if (now === null || typeof event.value !== 'number') return 'stay';

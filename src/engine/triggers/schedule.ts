@@ -58,7 +58,8 @@ export function scheduled(
     const reason = missed ?? (wall - occurrence.at > within ? 'the gateway was off' : undefined);
     missed = undefined;
     const chosen = reason === undefined ? occurrence : caughtUp(occurrence, wall);
-    const last = reason === undefined ? occurrence : (slotOf(latestOccurrence(next, occurrence.at, wall)) ?? occurrence);
+    const last =
+      reason === undefined ? occurrence : (slotOf(latestOccurrence(next, occurrence.at, wall)) ?? occurrence);
     write({ next: upcoming(reason === undefined ? occurrence.at : wall, last), last });
     if (!chosen) {
       context.note('late', { at: occurrence.at, note: `missed: ${reason}` });
@@ -73,7 +74,8 @@ export function scheduled(
   const caughtUp = (first: Slot, wall: number): Slot | null => {
     if (type === 'none') return null;
     const oldest = Math.max(first.at, wall - within);
-    if (type === 'latest') return slotOf(latestOccurrence(next, oldest - 1, wall)) ?? (first.at >= oldest ? first : null);
+    if (type === 'latest')
+      return slotOf(latestOccurrence(next, oldest - 1, wall)) ?? (first.at >= oldest ? first : null);
     return first.at >= oldest ? first : slotOf(occurrencesBetween(next, oldest - 1, wall, 1)[0] ?? null);
   };
 

@@ -1,0 +1,38 @@
+// The table of backend types that config.yaml may name. A kind is one folder and one line.
+import type { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { defineTable, type Kind } from '../lib/registry.ts';
+import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
+import type { Supervised } from './supervisor.ts';
+
+/** What every backend gets. */
+export interface BackendParts {
+  /** Its id in config.yaml, the first part of its devices' ids. */
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The gateway listens on loopback only: what pushes from elsewhere cannot reach it. */
+  readonly isLoopbackOnly: boolean;
+}
+
+/** A type of backend. */
+export interface BackendKind extends Kind {
+  create(config: object, parts: BackendParts): Supervised;
+}
+
+/** Types a kind of backend by its schema. */
+const defineBackend = <S extends z.ZodObject>(kind: {
+  type: string;
+  schema: S;
+  create(config: z.output<S>, parts: BackendParts): Supervised;
+}): BackendKind => kind as unknown as BackendKind;
+
+/** All that are built, beside `virtual` and `house`, which are always there. */
+export const backendKinds = defineTable<BackendKind>('backend', [
+  defineBackend({
+    type: 'hubitat',
+    schema: HubitatSchema,
+    create: (config, parts) => new HubitatBackend(config, parts),
+  }),
+]);
