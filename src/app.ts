@@ -11,7 +11,7 @@ import type { Config } from './config/schema.ts';
 import { checkRule } from './engine/analysis/check.ts';
 import { Engine } from './engine/engine.ts';
 import { Rulebook } from './engine/rules/rulebook.ts';
-import { createHttp } from './http/server.ts';
+import { createHttp, type Http } from './http/server.ts';
 import type { Clock } from './lib/clock.ts';
 import { durationMs } from './lib/duration.ts';
 import { CausewayError } from './lib/errors.ts';
@@ -68,31 +68,43 @@ export interface App {
   stop(): Promise<void>;
 }
 
+type Stop = () => Promise<unknown> | unknown;
+
 /** Starts a gateway. @throws CausewayError ALREADY_RUNNING, DATA_UNWRITABLE, DATABASE_NEWER, PORT_IN_USE, CONFIG_INVALID */
 export async function startApp(options: AppOptions): Promise<App> {
-  const undo: (() => Promise<unknown> | unknown)[] = [];
+  const stops: Stop[] = [];
+  const stop = async () => {
+    for (const part of stops.splice(0).reverse()) {
+      try {
+        await part();
+      } catch (error) {
+        options.log.error({ error: String(error) }, 'a part did not stop cleanly');
+      }
+    }
+  };
   try {
-    return await build(options, undo);
+    return { ...(await build(options, part => void stops.push(part))), stop };
   } catch (error) {
-    for (const step of undo.reverse()) await step();
+    await stop();
     throw error;
   }
 }
 
-async function build(options: AppOptions, undo: (() => Promise<unknown> | unknown)[]): Promise<App> {
+/** @param onStop what is given last is stopped first */
+async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise<Omit<App, 'stop'>> {
   const { config, house: houseFile, clock, version } = options;
   const log = options.log;
   const area = (name: string) => log.child({ area: name });
   const dir = config.data.dir;
   const startedAt = clock.now();
   const lock = lockDataDir(dir, { startedAt, addresses: [] });
-  undo.push(() => lock.release());
+  onStop(() => lock.release());
 
   const store = await sqliteStore({
     path: join(dir, 'causeway.db'),
     traces: { perRule: config.rules.traces, total: 20_000 },
   });
-  undo.push(() => store.close());
+  onStop(() => store.close());
   const loaded = await store.load();
   for (const row of loaded.corrupt) area('store').warn(row, 'a row could not be read; it lies in quarantine');
   const journal = await openJournal({
@@ -102,7 +114,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     keepDays: config.journal.days,
     keepMegabytes: config.journal.megabytes,
   });
-  undo.push(() => journal.close());
+  onStop(() => journal.close());
   const principals = await openPrincipals({
     load: async () => loaded.tables.principals,
     save: (name, row) => store.commit([{ table: 'principals', key: name, value: row }], 'full'),
@@ -132,7 +144,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     principals,
     file: join(dir, 'broker.db'),
   });
-  undo.push(() => bus.stop());
+  onStop(() => bus.stop());
   let engine: Engine;
   let listenToTopics = () => {};
   const face = new Face({
@@ -146,6 +158,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
 
   // --- backends ---
   const rows = virtualRows({ loaded: loaded.tables.virtual, store, clock, log: area('virtual') });
+  onStop(() => rows.stop());
   const virtual = new VirtualBackend({ clock, rows, log: area('virtual') });
   const houseBackend = new HouseBackend({
     devices,
@@ -161,7 +174,9 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
   const ruleState = (id: string) => ruleStateFor(gateway, id);
   const suspended = () => [...engine.live.values()].filter(live => live.runtime.suspended).map(live => live.id);
   const egress = egressOf(config.security.egress.allow);
-  const notify = notifySender(houseFile, { engine: () => engine, bus, clock, log: area('notify'), egress });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const notify = notifySender(houseFile, { engine: () => engine, bus, clock, log: area('notify'), egress, signal });
   const effects = effectsOf({
     bus: () => bus,
     topics,
@@ -170,6 +185,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     answered: (id, answer) => engine.answered(id, answer),
     message: message => engine.message(message),
     notify,
+    signal,
   });
   const { sinks, flush } = sinksOf(
     {
@@ -192,8 +208,10 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
         ),
     },
     event => devices.get(event.device)?.attributes[event.attribute]?.telemetry === true,
-    (ms, call) => void clock.after(ms, call),
+    (ms, call) => void (signal.aborted || clock.after(ms, call)),
   );
+  onStop(flush);
+  onStop(() => leaving.abort());
   const owner = houseFile.modes?.owner;
   engine = new Engine(
     {
@@ -222,6 +240,8 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     },
     { skew: typeof loaded.tables.meta.get('skew') === 'number' ? (loaded.tables.meta.get('skew') as number) : 0 },
   );
+  onStop(() => engine.stop());
+  onStop(() => stopInReverse(backends.values(), supervision));
   furnish(houseFile, devices, house, engine.core.timeline.now());
   const rulebook = new Rulebook({
     dir: config.rules.dir,
@@ -261,6 +281,7 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     virtual: virtualDevices(virtual, rows),
     addresses,
     recent,
+    storeTraces: flush,
     simulate: request =>
       simulator(request, {
         house: JSON.parse(JSON.stringify(houseFile)),
@@ -283,8 +304,14 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     log: area('mcp'),
     limits: { maxSessions: config.mcp.sessions, idleMs: durationMs(config.mcp.session_idle) },
   });
+  let http: Http | undefined;
+  onStop(async () => {
+    // Its streams would keep the server from closing.
+    await mcp.stop();
+    await http?.stop();
+  });
   const streamed$ = recent.events$.pipe(map(event => showEvent(event) as never));
-  const http = await createHttp({
+  http = await createHttp({
     views,
     config: config.http,
     principals,
@@ -307,7 +334,6 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
 
   // --- start, in order ---
   await engine.start(await rulebook.load());
-  undo.push(() => engine.stop());
   rulebook.follow(engine);
   await options.prepare?.({ virtual, gateway });
   const present = () => publishPresent({ gateway, face, topics, devices, house, engine, suspended });
@@ -319,7 +345,6 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     if (options.mayMove && error instanceof CausewayError && error.code === 'PORT_IN_USE') return http.listen(0);
     throw error;
   });
-  undo.push(() => http.stop());
   addresses.http = heldHttp.url;
   if (embedded)
     addresses.mqtt = await listenMqtt(embedded.broker, config.mqtt, principals, {
@@ -337,27 +362,16 @@ async function build(options: AppOptions, undo: (() => Promise<unknown> | unknow
     await backend.start({ ...sink, ready });
   }
   present();
+  onStop(() => {
+    face.bridge('offline', engine.core.boot);
+    recent.events$.complete();
+  });
+  onStop(() => rulebook.stop());
   await rulebook.watch();
-  undo.push(() => rulebook.stop());
 
   return {
     gateway,
     addresses: { http: heldHttp.url, mqtt: addresses.mqtt },
-    async stop() {
-      await rulebook.stop();
-      face.bridge('offline', engine.core.boot);
-      recent.events$.complete();
-      await mcp.stop();
-      await http.stop();
-      await stopInReverse(backends.values(), supervision);
-      await engine.stop();
-      await flush();
-      await rows.stop();
-      await bus.stop();
-      await journal.close();
-      await store.close();
-      lock.release();
-    },
   };
 }
 

@@ -23,8 +23,8 @@ import {
   applyMessage,
   applyWebhook,
   CauseRecords,
-  type InputCounters,
   type InputParts,
+  inputCounters,
   sinkFor,
   type WebhookRequest,
 } from './inputs.ts';
@@ -35,7 +35,7 @@ import { RuleTable, topicsOf } from './rule-table.ts';
 import type { Rule } from './rules/schema.ts';
 import { Runs } from './run/runs.ts';
 import { keys, Signals } from './signals.ts';
-import { firstMoment, lookAgain, restore, type StartParts, type StoredRule } from './start-up.ts';
+import { firstMoment, type Held, lookAgain, restore, type StartParts, type StoredRule } from './start-up.ts';
 import { Timeline } from './timeline.ts';
 import { Turns } from './turns.ts';
 import type { Surroundings } from './view.ts';
@@ -68,15 +68,7 @@ export class Engine implements OperationParts {
   readonly core: Core;
   readonly runs: Runs;
   readonly rules: RuleTable;
-  readonly counters: InputCounters & { events: number } = {
-    reports: 0,
-    duplicates: 0,
-    late: 0,
-    rejected: 0,
-    unknownDevices: 0,
-    messages: 0,
-    events: 0,
-  };
+  readonly counters = { ...inputCounters(), events: 0 };
   readonly causes = new CauseRecords();
   readonly turns: Turns;
   readonly judge: Judge;
@@ -90,7 +82,7 @@ export class Engine implements OperationParts {
   private state: 'stopped' | 'starting' | 'ready' = 'stopped';
   private clockCheck: (() => void) | undefined;
   private readyTimeout: (() => void) | undefined;
-  private restoredOutbox: ReadonlyMap<string, Json> = new Map();
+  private held: Held = { outbox: new Map(), atReady: [] };
 
   constructor(parts: EngineParts, loaded: { skew: number }) {
     this.parts = parts;
@@ -198,7 +190,7 @@ export class Engine implements OperationParts {
   async start(stored: readonly StoredRule[]): Promise<void> {
     const { backends, clock, settings, store } = this.parts;
     this.state = 'starting';
-    this.restoredOutbox = await restore(this.startParts(), store, backends.keys(), stored);
+    this.held = await restore(this.startParts(), store, backends.keys(), stored);
     const ready = () => this.push('system', undefined, () => this.becomeReady());
     if (settings.readyTimeoutMs > 0) this.readyTimeout = clock.after(settings.readyTimeoutMs, ready);
     this.checkClock();
@@ -234,7 +226,7 @@ export class Engine implements OperationParts {
       () => {
         const all = [...this.parts.backends.keys()].every(id => this.core.devices.backend(id)?.ready);
         if (this.state === 'starting' && all) this.becomeReady();
-        else if (this.state === 'ready') lookAgain(this.core, this.runs);
+        else if (this.state === 'ready') lookAgain(this.core);
       },
     );
   }
@@ -243,8 +235,8 @@ export class Engine implements OperationParts {
     if (this.state !== 'starting') return;
     this.state = 'ready';
     this.readyTimeout?.();
-    firstMoment(this.startParts(), this.restoredOutbox, (id, answer) => this.onAnswer(id, answer));
-    this.restoredOutbox = new Map();
+    firstMoment(this.startParts(), this.held, (id, answer) => this.onAnswer(id, answer));
+    this.held = { outbox: new Map(), atReady: [] };
     for (const run of this.deferred.splice(0)) {
       run();
       this.settle();
@@ -381,7 +373,7 @@ export class Engine implements OperationParts {
   reconfigured(): void {
     this.rules.attachAll();
     this.reschedule$.next({ stepMs: 0 });
-    lookAgain(this.core, this.runs);
+    lookAgain(this.core);
   }
 
   /** Compares the wall clock with elapsed time; a step makes schedules be reckoned anew. */

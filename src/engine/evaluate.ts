@@ -236,6 +236,7 @@ export function watched<T>(
   return new Observable<T>(subscriber => {
     let subscriptions = new Map<string, Subscription>();
     let timer: Timer | undefined;
+    let looking: Subscription | undefined;
     const again = () => {
       timer?.cancel();
       const touched = new Set<string>();
@@ -245,12 +246,14 @@ export function watched<T>(
         kept.set(key, subscriptions.get(key) ?? signalOf(watching.signals, key).subscribe(again));
       for (const [key, subscription] of subscriptions) if (!touched.has(key)) subscription.unsubscribe();
       subscriptions = kept;
+      if (!looking) looking = watching.signals.look$.subscribe(again);
       if (Number.isFinite(recheck)) timer = watching.timeline.at(recheck, again);
       subscriber.next(value);
     };
     again();
     return () => {
       timer?.cancel();
+      looking?.unsubscribe();
       for (const subscription of subscriptions.values()) subscription.unsubscribe();
     };
   });

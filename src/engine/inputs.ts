@@ -20,6 +20,15 @@ export interface InputCounters {
   messages: number;
 }
 
+export const inputCounters = (): InputCounters => ({
+  reports: 0,
+  duplicates: 0,
+  late: 0,
+  rejected: 0,
+  unknownDevices: 0,
+  messages: 0,
+});
+
 /** Remembers causes by the ids of events, commands and publishes, so that an outsider can name one. */
 export class CauseRecords {
   private readonly known = new Map<string, Cause>();

@@ -242,7 +242,15 @@ export type Progress =
       retryable?: boolean;
     }
   /** Runs a list of steps below this one, then `resume`s it with `child`. */
-  | { do: 'enter'; list: string; state: Json; repeat?: { index: number; item?: Json }; note?: string }
+  | {
+      do: 'enter';
+      list: string;
+      state: Json;
+      repeat?: { index: number; item?: Json };
+      note?: string;
+      /** It listens (`watch`) while the list runs; what comes is put into its state by `hear`. */
+      listens?: boolean;
+    }
   /** Runs several lists side by side, then resumes with `joined`. */
   | { do: 'fork'; lists: string[]; state: Json; outputs?: readonly string[] }
   | {
@@ -268,7 +276,9 @@ export type Resumption =
   | { with: 'answer'; id: string; answer: Answer }
   | { with: 'level'; met: Ternary }
   | { with: 'trigger'; data: TriggerData }
-  | { with: 'cancel' };
+  | { with: 'cancel' }
+  /** The time of the step of that frame is over, though steps inside it run. */
+  | { with: 'expired'; depth: number };
 
 /** The end of a command, an effect or a called run. */
 export interface Answer {
@@ -334,6 +344,8 @@ export interface ActionKind extends Kind {
   lists?(config: object): Record<string, readonly StepConfig[]>;
   start(config: object, context: StepContext): Progress;
   resume?(config: object, state: Json, by: Resumption, context: StepContext): Progress;
+  /** Its state, after something came while steps inside it ran. */
+  hear?(state: Json, by: Extract<Resumption, { with: 'level' | 'trigger' }>): Json;
   /** While it waits: what it listens to. Unsubscribed when the wait ends; called again after a restart. */
   watch?(
     config: object,
@@ -377,6 +389,7 @@ export const defineAction = <S extends z.ZodObject>(kind: {
   lists?(config: z.infer<S> & StepConfig): Record<string, readonly StepConfig[]>;
   start(config: z.infer<S> & StepConfig, context: StepContext): Progress;
   resume?(config: z.infer<S> & StepConfig, state: Json, by: Resumption, context: StepContext): Progress;
+  hear?(state: Json, by: Extract<Resumption, { with: 'level' | 'trigger' }>): Json;
   watch?(
     config: z.infer<S> & StepConfig,
     state: Json,

@@ -11,7 +11,7 @@ import { guardWindow } from './guard.ts';
 import type { Dynamic, Memory, TriggerConfig, TriggerContext, TriggerData } from './kind.ts';
 import { type Rule, triggerId } from './rules/schema.ts';
 import type { Mode } from './run/admit.ts';
-import { bindingsOf, bodyOf } from './run/interpreter.ts';
+import { bindingsOf, bodyOf } from './run/body.ts';
 import { triggers } from './triggers/index.ts';
 import { pipelineOf } from './triggers/pipeline.ts';
 import { EngineView } from './view.ts';

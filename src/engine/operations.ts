@@ -61,11 +61,18 @@ export function cancelNamed(
 ): number {
   const live = core.rules.get(rule);
   if (!live) return 0;
-  const all = name === undefined ? [...live.runs.values()] : runs.named(live, name).map(({ run }) => run);
-  const targets = new Set(all.map(run => run.id).filter(id => id !== self));
-  const reason = name === undefined ? 'cancelled by its rule' : `cancelled by name (${name})`;
-  for (const id of targets) runs.stop(id, 'cancelled', reason);
-  return targets.size;
+  if (name === undefined) {
+    const others = [...live.runs.keys()].filter(id => id !== self);
+    for (const id of others) runs.stop(id, 'cancelled', 'cancelled by its rule');
+    return others.length;
+  }
+  const waiting = runs.named(live, name);
+  for (const { run, thread } of waiting) {
+    // Of its own run only the branch that waits ends.
+    if (run.id === self) runs.stopBranch(run.id, thread.id);
+    else runs.stop(run.id, 'cancelled', `cancelled by name (${name})`);
+  }
+  return waiting.length;
 }
 
 /** Panic: rules do nothing until it is ended; their runs are cancelled, with `finally`. */

@@ -1,6 +1,6 @@
 // Signals: everything that can start a rule or change a condition, as events on keys. An event touches only those who
 // named its key.
-import { Observable } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
 import { Keyed } from '../lib/keyed.ts';
 import { FilterSet } from '../lib/topic.ts';
 import type { Event } from '../model/event.ts';
@@ -29,6 +29,8 @@ export const keys = {
 export class Signals {
   private readonly keyed = new Keyed<Event>();
   private readonly filters = new FilterSet();
+  /** Snapshots were told: levels that are watched are to be looked at again. */
+  readonly look$ = new Subject<void>();
 
   on(key: string): Observable<Event> {
     return this.keyed.on(key);

@@ -30,13 +30,21 @@ export interface StartParts {
   readonly settle: () => void;
 }
 
-/** Puts back what the store held. Returns what was on its way when the process ended. */
+/** What has to wait until the backends have told their snapshots. */
+export interface Held {
+  /** What was on its way when the process ended. */
+  readonly outbox: ReadonlyMap<string, Json>;
+  /** Runs that end or begin again because of the crash. */
+  readonly atReady: readonly (() => void)[];
+}
+
+/** Puts back what the store held. */
 export async function restore(
   { core, runs, rules }: StartParts,
   store: Store,
   backends: Iterable<string>,
   stored: readonly StoredRule[],
-): Promise<ReadonlyMap<string, Json>> {
+): Promise<Held> {
   const { tables } = await store.load();
   restorePresent(core, tables);
   for (const id of backends) setBackend(core, id, { state: 'offline', ready: false, reason: 'starting' });
@@ -51,8 +59,8 @@ export async function restore(
     }
   }
   rules.dropOrphans();
-  await restoreRuns(core, runs, store, tables.runs);
-  return tables.outbox;
+  const atReady = await restoreRuns(core, runs, store, tables.runs);
+  return { outbox: tables.outbox, atReady };
 }
 
 function restorePresent(core: Core, tables: Record<TableName, Map<string, Json>>): void {
@@ -83,12 +91,13 @@ function ownVariables(core: Core, rows: ReadonlyMap<string, Json>): Map<string, 
 /** The first moment in which rules may run. Inside a turn, the engine being ready already. */
 export function firstMoment(
   { core, runs, settle }: StartParts,
-  outbox: ReadonlyMap<string, Json>,
+  { outbox, atReady }: Held,
   onAnswer: (id: string, answer: Answer) => void,
 ): void {
   core.gate.restore(outbox);
   restoreEffects(core, outbox, onAnswer);
-  lookAgain(core, runs);
+  for (const call of atReady) call();
+  lookAgain(core);
   settle();
   for (let call = core.timeline.takeDue(); call; call = core.timeline.takeDue()) {
     call();
@@ -117,9 +126,9 @@ export function firstMoment(
 }
 
 /** Holds, waits and `while` after a snapshot. */
-export function lookAgain(core: Core, runs: Runs): void {
+export function lookAgain(core: Core): void {
   for (const live of core.rules.values()) for (const trigger of live.triggers) trigger.pipeline.look();
-  runs.recheck();
+  core.signals.look$.next();
 }
 
 function restoreEffects(

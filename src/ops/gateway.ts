@@ -54,6 +54,8 @@ export interface Gateway {
     next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined>;
   };
   /** Runs a scenario, or the tests of a rule, in a world of its own. */
+  /** Stores the traces that wait, so that each run which has ended is found. */
+  storeTraces(): Promise<void>;
   simulate(request: SimulationRequest): Promise<SimulationOutcome[]>;
 }
 

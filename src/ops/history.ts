@@ -4,6 +4,7 @@ import { iso } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { CausewayError } from '../lib/errors.ts';
 import type { Event } from '../model/event.ts';
+import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import type { JournalKind } from '../store/journal-port.ts';
 import type { Gateway } from './gateway.ts';
@@ -129,6 +130,7 @@ const listRuns = defineOp({
       input.before === undefined && input.outcome === undefined
         ? gateway.engine.runs.all().filter(run => input.rule === undefined || run.rule === input.rule)
         : [];
+    await gateway.storeTraces();
     const traces = await gateway.store.traces({
       ...(input.rule !== undefined && { rule: input.rule }),
       ...(input.outcome !== undefined && { outcome: input.outcome }),
@@ -139,6 +141,14 @@ const listRuns = defineOp({
     return { runs: shown.map(({ steps, cause: _cause, ...trace }) => ({ ...trace, steps: steps.length })) };
   },
 });
+
+/** The trace of a run, as it stands or as it ended. */
+export async function traceOf(gateway: Gateway, run: string): Promise<Trace | undefined> {
+  const live = gateway.engine.runs.get(run);
+  if (live) return gateway.engine.runs.traceOf(live);
+  await gateway.storeTraces();
+  return gateway.store.trace(run);
+}
 
 const getRun = defineOp({
   name: 'get_run',
@@ -152,8 +162,7 @@ const getRun = defineOp({
   route: ['GET', '/runs/:run'],
   listed: true,
   async run(gateway: Gateway, input) {
-    const live = gateway.engine.runs.get(input.run);
-    const trace = live ? gateway.engine.runs.traceOf(live) : await gateway.store.trace(input.run);
+    const trace = await traceOf(gateway, input.run);
     if (!trace)
       throw new CausewayError('RUN_NOT_FOUND', `there is no run "${input.run}"`, {
         hint: 'list_runs shows those whose traces are kept',

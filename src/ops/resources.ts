@@ -3,6 +3,7 @@ import { CausewayError } from '../lib/errors.ts';
 import { encodeLevel } from '../lib/topic.ts';
 import { backendOf, nativeIdOf } from '../model/device.ts';
 import type { Gateway } from './gateway.ts';
+import { traceOf } from './history.ts';
 import type { ResourceKind } from './op.ts';
 import { ruleState, showDevice, showEvent, showRule } from './show.ts';
 
@@ -58,8 +59,7 @@ export function resourcesOf(gateway: Gateway): ResourceKind[] {
       title: 'A run',
       description: 'The trace of a run or refusal',
       async read({ id }) {
-        const live = gateway.engine.runs.get(id ?? '');
-        const trace = live ? gateway.engine.runs.traceOf(live) : await gateway.store.trace(id ?? '');
+        const trace = await traceOf(gateway, id ?? '');
         if (!trace) throw new CausewayError('RUN_NOT_FOUND', `there is no run "${id}"`);
         return trace;
       },

@@ -25,6 +25,8 @@ export interface EffectParts {
     cause: Cause;
   }) => void;
   readonly notify: (message: Extract<OutgoingEffect, { type: 'notify' }>, id: string) => Promise<void>;
+  /** The gateway stops: what is on its way is not waited for, and ends in doubt at the next start. */
+  readonly signal: AbortSignal;
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024;
@@ -47,7 +49,7 @@ export function effectsOf(parts: EffectParts): (id: string, effect: OutgoingEffe
     void run(id, effect)
       .catch((thrown): Answer => {
         const { code, message } = asCausewayError(thrown);
-        parts.log.warn({ effect: effect.type, code, message }, 'an effect of a rule failed');
+        if (!parts.signal.aborted) parts.log.warn({ effect: effect.type, code, message }, 'an effect of a rule failed');
         return { outcome: 'failed', error: { code, message } };
       })
       .then(answer => parts.answered(id, answer));
@@ -77,7 +79,7 @@ async function request(parts: EffectParts, effect: Extract<OutgoingEffect, { typ
       method,
       headers,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), parts.signal]),
       ...(body !== undefined && { body }),
     });
   } catch (error) {

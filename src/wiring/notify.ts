@@ -17,6 +17,8 @@ export interface NotifyParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly egress: Egress;
+  /** The gateway stops: what is on its way is not waited for. */
+  readonly signal: AbortSignal;
 }
 
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -26,7 +28,7 @@ export function notifySender(
   house: HouseFile,
   parts: NotifyParts,
 ): (effect: Extract<OutgoingEffect, { type: 'notify' }>) => Promise<void> {
-  const { engine, bus, clock, log, egress } = parts;
+  const { engine, bus, clock, log, egress, signal } = parts;
   const notifiers = notifiersOf(house.notifiers, house.default_notifier, {
     clock,
     log,
@@ -43,7 +45,8 @@ export function notifySender(
     publish: async (topic, payload, options) => bus.publish(topic, payload, options),
     async fetch(input, init) {
       await egress.check(input instanceof Request ? input.url : String(input));
-      return fetch(input, { ...init, redirect: 'manual' });
+      const ended = init?.signal ? AbortSignal.any([init.signal, signal]) : signal;
+      return fetch(input, { ...init, redirect: 'manual', signal: ended });
     },
   });
   for (const [name, fault] of Object.entries(notifiers.faults))

@@ -34,6 +34,9 @@ export interface SinkParts {
 }
 
 const TRACE_BATCH_MS = 200;
+// While the disk is full.
+const TRACE_RETRY_MS = 2_000;
+const TRACES_KEPT = 5_000;
 
 /** Which kind of journal entry an event is; undefined for what need not be kept. */
 function journalKind(event: Event): JournalKind | undefined {
@@ -59,7 +62,7 @@ function thinning(): (event: Event) => boolean {
   };
 }
 
-/** Builds the sinks, and what flushes the traces at a stop. */
+/** Builds the sinks, and `flush`, which stores the traces that wait. */
 export function sinksOf(
   parts: SinkParts,
   isTelemetry: (event: Event) => boolean,
@@ -73,8 +76,20 @@ export function sinksOf(
   const flush = async () => {
     const batch = traces;
     traces = [];
-    if (batch.length > 0)
-      await store.putTraces(batch).catch(error => log.error({ error: String(error) }, 'traces could not be stored'));
+    if (batch.length === 0) return;
+    await store.putTraces(batch).catch(error => {
+      log.error({ error: String(error) }, 'traces cannot be stored; it is tried again');
+      traces = [...batch, ...traces].slice(-TRACES_KEPT);
+      flushIn(TRACE_RETRY_MS);
+    });
+  };
+  const flushIn = (ms: number) => {
+    if (isWaiting) return;
+    isWaiting = true;
+    later(ms, () => {
+      isWaiting = false;
+      void flush();
+    });
   };
   const sinks: EngineSinks = {
     onEvent(event) {
@@ -117,12 +132,7 @@ export function sinksOf(
     onTrace(trace) {
       traces.push(trace);
       updated$.next(uris.run(trace.run));
-      if (isWaiting) return;
-      isWaiting = true;
-      later(TRACE_BATCH_MS, () => {
-        isWaiting = false;
-        void flush();
-      });
+      flushIn(TRACE_BATCH_MS);
     },
     onGuard(notice) {
       log.warn({ ...notice }, 'the guard stepped in');

@@ -1,13 +1,13 @@
 // One connection to a hub, from its start to the first trouble: the events that come in, a snapshot at the start and after
 // each gap, a poll that finds what was missed.
-import type { Cancel } from '../../lib/clock.ts';
+import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
 import { createClient, type HubClient } from './client.ts';
 import type { Counters } from './counters.ts';
 import { type EventListener, type EventSource, openEventSocket } from './eventsocket.ts';
-import type { HubitatParts } from './index.ts';
 import { createKnown, type Known } from './known.ts';
 import { openListener } from './listener.ts';
 import type { LiveSocket } from './live-socket.ts';
@@ -16,6 +16,16 @@ import { createRunMethod, type RunMethod } from './runmethod.ts';
 import type { HubitatConfig } from './schema.ts';
 import { type Learned, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { HubEvent } from './wire.ts';
+
+/** What the backend needs. */
+export interface HubitatParts {
+  /** The first part of its devices' ids. */
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The gateway listens on loopback only, where no hub reaches it: `events: auto` means the eventsocket then. */
+  readonly isLoopbackOnly: boolean;
+}
 
 /** What a connection needs. */
 export interface ConnectionParts extends HubitatParts {

@@ -1,30 +1,19 @@
 // The Hubitat backend: a hub's devices, its mode, HSM and variables, over the Maker API.
-import type { Clock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
 import { didYouMean } from '../../lib/text.ts';
 import type { BackendSink, Command } from '../../model/command.ts';
 import type { Supervised } from '../supervisor.ts';
 import { createClient } from './client.ts';
 import { carryOut } from './commands.ts';
-import { Connection } from './connection.ts';
+import { Connection, type HubitatParts } from './connection.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { commandLocation } from './location.ts';
 import type { HubitatConfig } from './schema.ts';
 import { type Learned, nothingLearned } from './snapshot.ts';
 import { readDevices } from './wire.ts';
 
+export type { HubitatParts } from './connection.ts';
 export { type HubitatConfig, HubitatSchema } from './schema.ts';
-
-/** What the backend needs. */
-export interface HubitatParts {
-  /** The first part of its devices' ids. */
-  readonly id: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The gateway listens on loopback only, where no hub reaches it: `events: auto` means the eventsocket then. */
-  readonly isLoopbackOnly: boolean;
-}
 
 /** A hub. Each start is one connection, which ends with `offline`; the supervisor starts it anew. */
 export class HubitatBackend implements Supervised {

@@ -109,16 +109,13 @@ export const waitFor = ({ action, condition, trigger, isCondition, describe }: S
       if (!config.do && level) {
         if (context.evaluate(config.until as ConditionConfig, `${context.path}/until`).met === true) return met(true);
       }
-      if (config.do) return { do: 'enter', list: 'do', state };
+      if (config.do) return { do: 'enter', list: 'do', state, listens: true };
       if (timeoutMs === 0) return onTimeout(config, state);
       return { do: 'wait', state, due: state.due };
     },
     resume(config, raw, by, context): Progress {
       const state = raw as State;
-      if (by.with === 'trigger') {
-        if (state.phase === 'do') return { do: 'wait', state: { ...state, met: by.data as unknown as Json } };
-        return met(by.data as unknown as Json);
-      }
+      if (by.with === 'trigger') return met(by.data as unknown as Json);
       if (by.with === 'level')
         return by.met === true && state.phase === 'wait' ? met(true) : { do: 'wait', state, due: state.due };
       if (by.with === 'cancel') return { do: 'done', outcome: 'cancelled', bind: bound(null) };
@@ -142,6 +139,8 @@ export const waitFor = ({ action, condition, trigger, isCondition, describe }: S
       }
       return onTimeout(config, state);
     },
+    // A trigger that fires while `do` runs is what is waited for; a level is looked at when it has run.
+    hear: (state, by) => (by.with === 'trigger' ? { ...(state as State), met: by.data as unknown as Json } : state),
     watch(config, _state, context): Observable<Extract<Resumption, { with: 'level' | 'trigger' }>> {
       if (isCondition(config.until as object)) {
         return context

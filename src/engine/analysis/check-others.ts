@@ -5,7 +5,7 @@ import type { Finding } from '../../model/finding.ts';
 import type { Devices } from '../../state/devices.ts';
 import type { StepConfig, TriggerConfig } from '../kind.ts';
 import type { Rule } from '../rules/schema.ts';
-import { bodyOf } from '../run/interpreter.ts';
+import { bodyOf } from '../run/body.ts';
 import type { Known } from './check.ts';
 import { cycleThrough, type Edge, keysOf } from './graph.ts';
 import { undoes } from './lint.ts';

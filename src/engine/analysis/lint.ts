@@ -6,7 +6,7 @@ import type { Finding } from '../../model/finding.ts';
 import type { Json } from '../../model/value.ts';
 import type { StepConfig } from '../kind.ts';
 import { type Rule, triggerId } from '../rules/schema.ts';
-import { bodyOf } from '../run/interpreter.ts';
+import { bodyOf } from '../run/body.ts';
 import { isComputed } from './writes.ts';
 
 type Config = Record<string, Json | undefined>;

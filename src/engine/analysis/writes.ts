@@ -6,7 +6,7 @@ import type { Json } from '../../model/value.ts';
 import type { Devices } from '../../state/devices.ts';
 import type { StepConfig } from '../kind.ts';
 import type { Rule } from '../rules/schema.ts';
-import { bodyOf } from '../run/interpreter.ts';
+import { bodyOf } from '../run/body.ts';
 
 /** What is written: a constant; something else each time; or what cannot be told. */
 export type Written = { kind: 'constant'; is: Json } | { kind: 'moving' } | { kind: 'unknown' };

@@ -41,7 +41,7 @@ export function admit(live: readonly LiveRun[], key: string, mode: Mode): Admiss
         : { do: 'refuse', reason: 'overflow' };
     }
     case 'queued': {
-      if (!mine.some(run => run.status === 'running')) return { do: 'start' };
+      // Where none runs, one that waited before is about to.
       if (mine.length < mode.max) return { do: 'queue' };
       const waiting = mine.filter(run => run.status === 'queued');
       const drop =

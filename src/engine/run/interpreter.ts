@@ -16,13 +16,17 @@ export interface Host {
   iso(at: number): string;
   context(run: RunRecord, thread: Thread, path: string): StepContext;
   body(run: RunRecord): Body;
-  maxSteps: number;
+  maxSteps(run: RunRecord): number;
   /** ms of a step's `timeout`, undefined where there is none. */
   timeoutOf(step: StepConfig, context: StepContext): number | undefined;
-  /** A thread begins to wait. */
-  waits(run: RunRecord, thread: Thread, step: StepConfig, path: string): void;
+  /** A thread begins to wait at its innermost step. */
+  waits(run: RunRecord, thread: Thread): void;
   /** A wait ends, or its thread does. */
   unwaits(run: RunRecord, thread: Thread): void;
+  /** The innermost step of a thread listens while steps inside it run. */
+  listens(run: RunRecord, thread: Thread): void;
+  /** The step of a frame has to end by then, though steps inside it run. */
+  limits(run: RunRecord, thread: Thread, depth: number, due: number): void;
   /** Ten seconds or more went by in a wait: what follows is not a direct consequence any more. */
   slow(run: RunRecord): void;
 }
@@ -43,6 +47,7 @@ export function begin(run: RunRecord, host: Host): Ending | undefined {
 /** Goes on with a thread that waits. */
 export function resume(run: RunRecord, threadId: number, by: Resumption, host: Host): Ending | undefined {
   const thread = run.threads.find(one => one.id === threadId);
+  if (thread && by.with === 'expired') return expire(run, thread, by.depth, host);
   if (!thread?.wait) return undefined;
   const { wait } = thread;
   if (by.with === 'answer' && !wait.answers?.includes(by.id)) return undefined;
@@ -64,6 +69,34 @@ export function resume(run: RunRecord, threadId: number, by: Resumption, host: H
   const kind = actions.get(step.type);
   const progress = kind.resume?.(step, frame.step.state, by, host.context(run, thread, path)) ?? { do: 'done' };
   return settle(run, thread, progress, host);
+}
+
+/** The time of a step with steps inside is over: they end where they are, and it fails. */
+function expire(run: RunRecord, thread: Thread, depth: number, host: Host): Ending | undefined {
+  const frame = thread.frames[depth];
+  if (!frame?.step) return undefined;
+  if (thread.wait) host.unwaits(run, thread);
+  delete thread.wait;
+  dropBranches(run, thread.id, host);
+  for (const inner of thread.frames.splice(depth + 1)) {
+    const trace = inner.step && run.steps[inner.step.trace];
+    if (trace && trace.outcome === undefined) close(trace, 'cancelled', host.now() - (inner.step?.began ?? host.now()));
+  }
+  const error = timeoutError(`${frame.list}/${frame.i}`);
+  return settle(run, thread, { do: 'fail', outcome: 'timed_out', error }, host);
+}
+
+/** Ends a branch that waits, as if it had come to its end (a `cancel` by a branch beside it). */
+export function cancelBranch(run: RunRecord, threadId: number, host: Host): void {
+  const thread = run.threads.find(one => one.id === threadId);
+  if (!thread || thread.parent === undefined) return;
+  if (thread.wait) host.unwaits(run, thread);
+  for (const { step } of thread.frames) {
+    const trace = step && run.steps[step.trace];
+    if (trace && trace.outcome === undefined) close(trace, 'cancelled', host.now() - step.began);
+  }
+  dropBranches(run, thread.id, host);
+  run.threads = run.threads.filter(one => one !== thread);
 }
 
 const timeoutError = (path: string) => new CausewayError('BACKEND_TIMEOUT', `${path} did not end within its timeout`);
@@ -106,8 +139,8 @@ function advance(run: RunRecord, threadId: number, host: Host): Ending | undefin
       frame.i++;
       continue;
     }
-    if (++run.stepCount > host.maxSteps) {
-      return { outcome: 'budget_exceeded', reason: `more than ${host.maxSteps} steps` };
+    if (++run.stepCount > host.maxSteps(run)) {
+      return { outcome: 'budget_exceeded', reason: `more than ${host.maxSteps(run)} steps` };
     }
     const path = `${frame.list}/${frame.i}`;
     frame.step = { state: null, trace: traceStep(run, path, step, host), attempt: 1, began: host.now() };
@@ -156,6 +189,11 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'enter':
       held.state = progress.state;
       if (progress.repeat) held.repeat = progress.repeat;
+      if (progress.listens && !held.listens) {
+        held.listens = true;
+        host.listens(run, thread);
+      }
+      limit(run, thread, step, path, host);
       thread.frames.push({
         list: `${path}/${progress.list}`,
         i: 0,
@@ -164,6 +202,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
       return undefined;
     case 'fork': {
       held.state = progress.state;
+      limit(run, thread, step, path, host);
       thread.wait = { join: true, since: host.now() };
       const children = progress.lists.map((list): Thread => {
         const child: Thread = {
@@ -193,7 +232,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
         ...(progress.answers && { answers: [...progress.answers] }),
         ...(progress.name !== undefined && { name: progress.name }),
       };
-      host.waits(run, thread, step, path);
+      host.waits(run, thread);
       return undefined;
     }
     case 'end':
@@ -206,6 +245,16 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'fail':
       return fail(run, thread, progress, host);
   }
+}
+
+/** Sets the time by which a step with steps inside has to end; once, when it begins. */
+function limit(run: RunRecord, thread: Thread, step: StepConfig, path: string, host: Host): void {
+  const held = thread.frames.at(-1)?.step;
+  if (!held || held.limit !== undefined || step.timeout === undefined || OWN_TIMEOUT.has(step.type)) return;
+  const timeout = host.timeoutOf(step, host.context(run, thread, path));
+  if (timeout === undefined) return;
+  held.limit = held.began + timeout;
+  host.limits(run, thread, thread.frames.length - 1, held.limit);
 }
 
 function fail(
@@ -226,7 +275,7 @@ function fail(
     const due = host.now() + durationMs(step.retry.backoff) * factor ** (held.attempt - 1);
     thread.wait = { due, retry: true, since: host.now() };
     if (trace) trace.note = `attempt ${held.attempt} failed: ${error.message}`;
-    host.waits(run, thread, step, `${frame.list}/${frame.i}`);
+    host.waits(run, thread);
     return undefined;
   }
   close(trace, progress.outcome ?? 'failed', host.now() - held.began);
@@ -267,6 +316,9 @@ function handle(
     dropBranches(run, thread.parent, host);
     if (parent) {
       delete parent.wait;
+      const forked = parent.frames.at(-1)?.step;
+      const trace = forked && run.steps[forked.trace];
+      if (trace) close(trace, 'failed', host.now() - forked.began);
       const ending = handle(run, parent, error, outcome, host);
       return ending ?? advance(run, parent.id, host);
     }
@@ -327,29 +379,3 @@ function close(trace: StepTrace | undefined, outcome: string, ms: number): void 
   trace.outcome = outcome;
   trace.ms = Math.round(ms);
 }
-
-/** All lists of steps of a rule, by path; `finally` beside `actions`. */
-export function bodyOf(rule: { actions: readonly StepConfig[]; finally?: readonly StepConfig[] | undefined }): Body {
-  const body = new Map<string, readonly StepConfig[]>();
-  const add = (list: string, steps: readonly StepConfig[]) => {
-    body.set(list, steps);
-    for (const [index, step] of steps.entries()) {
-      const lists = actions.get(step.type).lists?.(step) ?? {};
-      for (const [name, inner] of Object.entries(lists)) add(`${list}/${index}/${name}`, inner);
-      if (Array.isArray(step.on_error)) add(`${list}/${index}/on_error`, step.on_error);
-    }
-  };
-  add('actions', rule.actions);
-  if (rule.finally) add('finally', rule.finally);
-  return body;
-}
-
-/** Names that `as` binds anywhere in a rule. */
-export function bindingsOf(body: Body): string[] {
-  const names = new Set<string>();
-  for (const steps of body.values()) for (const step of steps) if (step.as !== undefined) names.add(step.as);
-  return [...names];
-}
-
-/** The value a step's state holds, for `watch` after a restart. */
-export const stateOf = (thread: Thread): Json => thread.frames.at(-1)?.step?.state ?? null;

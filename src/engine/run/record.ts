@@ -17,6 +17,10 @@ export interface Frame {
     trace: number;
     attempt: number;
     began: number;
+    /** It listens while steps inside it run. */
+    listens?: boolean;
+    /** Steps inside have to end by then (engine time). */
+    limit?: number;
     /** The present round of a `repeat`. */
     repeat?: { index: number; item?: Json };
   };
@@ -90,3 +94,6 @@ export interface Ending {
   error?: ErrorJson;
   result?: Json;
 }
+
+/** What the step that a thread stands at keeps. */
+export const stateOf = (thread: Thread): Json => thread.frames.at(-1)?.step?.state ?? null;

@@ -3,20 +3,24 @@ import type { Subscription } from 'rxjs';
 import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError } from '../../lib/errors.ts';
 import { type Cause, causedByRule } from '../../model/cause.ts';
-import type { ConditionTrace, RunOutcome, StepTrace, Trace } from '../../model/run.ts';
+import type { ConditionTrace, RunOutcome, Trace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import { dynamicMs } from '../actions/delay.ts';
-import { actions } from '../actions/index.ts';
 import { type Core, isShadow, keepRuntime, type LiveRule } from '../core.ts';
 import { watchCondition } from '../evaluate.ts';
 import { SLOW_MS, slowed } from '../guard.ts';
-import type { Answer, StepConfig, TriggerData } from '../kind.ts';
-import { waitTrigger } from '../live-rule.ts';
+import type { Answer, TriggerData } from '../kind.ts';
 import { keys } from '../signals.ts';
 import type { Timer } from '../timeline.ts';
-import { begin, type Host, resume, stateOf } from './interpreter.ts';
-import type { Ending, RunRecord, Thread } from './record.ts';
+import { begin, cancelBranch, type Host, resume } from './interpreter.ts';
+import { lastWords } from './last-words.ts';
+import { type Ending, type RunRecord, stateOf, type Thread } from './record.ts';
+import { traceOf } from './run-trace.ts';
 import { localOf, type RunServices, stepContext } from './step-context.ts';
+import { Waits } from './waits.ts';
+
+/** The revision of the rule that a run follows. */
+const formOf = (run: RunRecord, live: LiveRule) => live.older.get(run.revision) ?? live;
 
 const STEPS = 1000;
 const RUN_TIMEOUT_MS = 24 * 3_600_000;
@@ -40,18 +44,19 @@ export class Runs {
   private readonly core: Core;
   private readonly services: RunServices;
   private readonly byId = new Map<string, { run: RunRecord; live: LiveRule }>();
-  /** Answer id → who waits for it. */
-  private readonly answers = new Map<string, { run: string; thread: number }>();
-  private readonly waits = new Map<string, { timer?: Timer; watch?: Subscription }>();
+  private readonly waits: Waits;
   /** Ids that have a row in the store: a run that never waits leaves none. */
   private readonly stored = new Set<string>();
   private readonly guards = new Map<string, { deadline?: Timer; level?: Subscription }>();
-  /** Ends with their outcome, for those who wait for a called rule. */
-  readonly ended: ((run: RunRecord, ending: Ending) => void)[] = [];
 
   constructor(core: Core, services: RunServices) {
     this.core = core;
     this.services = services;
+    this.waits = new Waits(
+      core,
+      (run, live) => formOf(run, live).body,
+      run => this.keep(run),
+    );
   }
 
   get(id: string): RunRecord | undefined {
@@ -98,7 +103,7 @@ export class Runs {
 
   private go(run: RunRecord, live: LiveRule): void {
     const { core } = this;
-    const { rule } = this.ruleOf(run, live);
+    const { rule } = formOf(run, live);
     const now = core.timeline.now();
     run.status = 'running';
     run.startedAt = now;
@@ -112,7 +117,19 @@ export class Runs {
     live.runtime.lastRun = core.iso(now);
     keepRuntime(core, live, false);
     core.tx.afterCommit(() => core.sinks.onRule(live.id, 'started', run.id));
-    const ending = begin(run, this.hostOf(live));
+    this.move(run, live, host => begin(run, host));
+  }
+
+  /** Moves a run on, and keeps or ends it. A fault of ours ends it as failed rather than leaving it hanging. */
+  private move(run: RunRecord, live: LiveRule, step: (host: Host) => Ending | undefined): void {
+    let ending: Ending | undefined;
+    try {
+      ending = step(this.hostOf(live));
+    } catch (thrown) {
+      const shown = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+      this.core.log.error({ rule: live.id, run: run.id, error: shown }, 'a run met a fault of ours and has ended');
+      ending = { outcome: 'failed', error: asCausewayError(thrown).toJSON() };
+    }
     if (ending) this.end(run, live, ending);
     else this.settle(run, live);
   }
@@ -121,14 +138,12 @@ export class Runs {
   resume(id: string, thread: number, by: Parameters<typeof resume>[2]): void {
     const entry = this.byId.get(id);
     if (!entry) return;
-    const ending = resume(entry.run, thread, by, this.hostOf(entry.live));
-    if (ending) this.end(entry.run, entry.live, ending);
-    else this.settle(entry.run, entry.live);
+    this.move(entry.run, entry.live, host => resume(entry.run, thread, by, host));
   }
 
   /** An answer to a command, an effect or a called run. True when a run waited for it. */
   answer(id: string, answer: Answer): boolean {
-    const waiting = this.answers.get(id);
+    const waiting = this.waits.waitingFor(id);
     if (!waiting) return false;
     this.core.resumes.push({ run: waiting.run, thread: waiting.thread, by: { with: 'answer', id, answer } });
     return true;
@@ -148,6 +163,12 @@ export class Runs {
   stop(id: string, outcome: RunOutcome, reason: string): void {
     const entry = this.byId.get(id);
     if (entry) this.end(entry.run, entry.live, { outcome, reason });
+  }
+
+  /** Ends a branch that waits. */
+  stopBranch(id: string, thread: number): void {
+    const entry = this.byId.get(id);
+    if (entry) cancelBranch(entry.run, thread, this.hostOf(entry.live));
   }
 
   /** Drops a waiting one out of the queue: it has never started. */
@@ -171,25 +192,15 @@ export class Runs {
     this.stored.add(run.id);
     live.runs.set(run.id, run);
     if (run.status === 'queued') return;
-    for (const thread of run.threads) {
-      const frame = thread.frames.at(-1);
-      const step = frame && this.ruleOf(run, live).body.get(frame.list)?.[frame.i];
-      if (thread.wait && step && frame) this.listen(run, live, thread, step, `${frame.list}/${frame.i}`);
-    }
+    this.waits.restore(run, live);
     this.watchOver(run, live);
   }
 
   /** Begins a restored run at its first step again (on_crash: restart). */
   again(run: RunRecord, live: LiveRule): void {
-    for (const thread of run.threads) this.unlisten(run, thread);
+    this.waits.drop(run);
     Object.assign(run, { threads: [], bindings: {}, vars: {}, steps: [], stepCount: 0, errors: 0, status: 'queued' });
-    this.core.raised.push(() => {
-      if (this.byId.has(run.id)) this.go(run, live);
-    });
-  }
-
-  private ruleOf(run: RunRecord, live: LiveRule) {
-    return live.older.get(run.revision) ?? live;
+    if (this.byId.has(run.id)) this.go(run, live);
   }
 
   private hostOf(live: LiveRule): Host {
@@ -198,8 +209,8 @@ export class Runs {
       now: () => core.timeline.now(),
       iso: at => core.iso(at),
       context: (run, thread, path) => stepContext(core, this.services, live, run, thread, path),
-      body: run => this.ruleOf(run, live).body,
-      maxSteps: live.rule.limits?.steps ?? STEPS,
+      body: run => formOf(run, live).body,
+      maxSteps: run => formOf(run, live).rule.limits?.steps ?? STEPS,
       timeoutOf(step, context) {
         try {
           return step.timeout === undefined ? undefined : dynamicMs(step.timeout, context);
@@ -207,55 +218,20 @@ export class Runs {
           return undefined;
         }
       },
-      waits: (run, thread, step, path) => this.listen(run, live, thread, step, path),
-      unwaits: (run, thread) => this.unlisten(run, thread),
+      waits: (run, thread) => this.waits.begin(run, live, thread),
+      unwaits: (run, thread) => this.waits.end(run, thread),
+      listens: (run, thread) => this.waits.listenWithin(run, live, thread),
+      limits: (run, thread, depth, due) => this.waits.limit(run, thread, depth, due),
       slow(run) {
         run.out = slowed(run.out);
       },
     };
   }
 
-  private listen(run: RunRecord, live: LiveRule, thread: Thread, step: StepConfig, path: string): void {
-    const { core } = this;
-    const { wait } = thread;
-    if (!wait || wait.join) return;
-    const name = `${run.id}/${thread.id}`;
-    const entry: { timer?: Timer; watch?: Subscription } = {};
-    this.waits.set(name, entry);
-    const wake = (by: Parameters<typeof resume>[2]) => core.resumes.push({ run: run.id, thread: thread.id, by });
-    if (wait.due !== undefined) entry.timer = core.timeline.at(wait.due, () => wake({ with: 'due' }));
-    for (const id of wait.answers ?? []) this.answers.set(id, { run: run.id, thread: thread.id });
-    const kind = actions.get(step.type);
-    if (wait.retry || !kind.watch) return;
-    entry.watch = kind
-      .watch(step, stateOf(thread), {
-        view: live.view,
-        path,
-        level: (condition, at) => watchCondition(condition, at, live.view, core, () => localOf(run, thread, live)),
-        trigger: (config, at) => waitTrigger(core, live, config, at),
-      })
-      .subscribe({
-        next: by => {
-          // While the backends tell their snapshots nothing is news; the level is looked at again at ready.
-          if (by.with === 'level' ? by.met === true && core.isReady() : core.isReady()) wake(by);
-        },
-        error: error =>
-          core.log.error({ rule: live.id, run: run.id, error: String(error) }, 'a wait failed; it ends by its timeout'),
-      });
-  }
-
-  private unlisten(run: RunRecord, thread: Thread): void {
-    const name = `${run.id}/${thread.id}`;
-    const entry = this.waits.get(name);
-    entry?.timer?.cancel();
-    entry?.watch?.unsubscribe();
-    this.waits.delete(name);
-    for (const id of thread.wait?.answers ?? []) this.answers.delete(id);
-  }
-
   /** A run that waits is kept, watched over by its deadline and `while`. */
   private settle(run: RunRecord, live: LiveRule): void {
     if (!this.byId.has(run.id)) return;
+    this.waits.prune(run);
     this.keep(run);
     this.watchOver(run, live);
   }
@@ -263,7 +239,7 @@ export class Runs {
   private watchOver(run: RunRecord, live: LiveRule): void {
     if (this.guards.has(run.id)) return;
     const { core } = this;
-    const { rule } = this.ruleOf(run, live);
+    const { rule } = formOf(run, live);
     const entry: { deadline?: Timer; level?: Subscription } = {};
     this.guards.set(run.id, entry);
     if (run.deadline !== undefined) {
@@ -281,32 +257,13 @@ export class Runs {
     }
   }
 
-  /** After the backends' snapshots: levels are looked at again. */
-  recheck(): void {
-    for (const { run, live } of [...this.byId.values()]) {
-      if (run.status !== 'running') continue;
-      const guard = this.guards.get(run.id);
-      guard?.level?.unsubscribe();
-      guard?.deadline?.cancel();
-      this.guards.delete(run.id);
-      this.watchOver(run, live);
-      for (const thread of run.threads) {
-        const frame = thread.frames.at(-1);
-        const step = frame && this.ruleOf(run, live).body.get(frame.list)?.[frame.i];
-        if (!thread.wait || !step || !frame || thread.wait.join) continue;
-        this.unlisten(run, thread);
-        this.listen(run, live, thread, step, `${frame.list}/${frame.i}`);
-      }
-    }
-  }
-
   private keep(run: RunRecord): void {
     this.stored.add(run.id);
     this.core.tx.put('runs', run.id, run);
   }
 
   private remove(run: RunRecord, live: LiveRule): void {
-    for (const thread of run.threads) this.unlisten(run, thread);
+    this.waits.drop(run);
     const guard = this.guards.get(run.id);
     guard?.deadline?.cancel();
     guard?.level?.unsubscribe();
@@ -321,18 +278,19 @@ export class Runs {
     const { core } = this;
     if (!this.byId.has(run.id)) return;
     const wasRunning = run.status === 'running';
-    this.remove(run, live);
-    for (const step of run.steps) step.outcome ??= 'cancelled';
-    if (wasRunning && ending.outcome !== 'completed' && ending.outcome !== 'completed_with_errors')
-      this.lastWords(run, live);
     const at = core.iso(core.timeline.now());
+    for (const step of run.steps) step.outcome ??= 'cancelled';
+    if (wasRunning && ending.outcome !== 'completed' && ending.outcome !== 'completed_with_errors') {
+      const contextOf = (path: string) => stepContext(core, this.services, live, run, undefined, path, true);
+      lastWords(run, formOf(run, live).body.get('finally') ?? [], at, contextOf);
+    }
+    this.remove(run, live);
     live.runtime.lastOutcome = ending.outcome;
     if (ending.outcome === 'failed' || ending.outcome === 'timed_out' || ending.outcome === 'budget_exceeded')
       live.runtime.failed++;
     keepRuntime(core, live, false);
-    const trace = this.traceOf(run, { ...ending, ended: at });
+    const trace = traceOf(run, core.iso, { ...ending, ended: at });
     core.tx.afterCommit(() => core.sinks.onTrace(trace));
-    for (const listener of this.ended) listener(run, ending);
     // Told after this step: one that ends at once must not answer before its caller waits.
     const { caller } = run;
     if (caller !== undefined) {
@@ -380,64 +338,8 @@ export class Runs {
     for (const { run, live } of this.byId.values()) if (run.status === 'queued') this.next(live, run.key);
   }
 
-  /** `finally`: all of its steps at once, in the transaction of the ending; their commands are in the outbox. */
-  private lastWords(run: RunRecord, live: LiveRule): void {
-    const { core } = this;
-    const { body } = this.ruleOf(run, live);
-    for (const [index, step] of (body.get('finally') ?? []).entries()) {
-      if (step.enabled === false) continue;
-      const path = `finally/${index}`;
-      const trace: StepTrace = { path, type: step.type, at: core.iso(core.timeline.now()) };
-      run.steps.push(trace);
-      try {
-        const progress = actions
-          .get(step.type)
-          .start(step, stepContext(core, this.services, live, run, undefined, path, true));
-        if ('device' in progress && progress.device !== undefined) trace.device = progress.device;
-        if ('command' in progress && progress.command !== undefined) trace.command = progress.command;
-        if ('note' in progress && progress.note !== undefined) trace.note = progress.note;
-        trace.outcome =
-          progress.do === 'wait' ? 'sent' : progress.do === 'done' ? (progress.outcome ?? 'ok') : 'failed';
-        if (progress.do === 'fail') trace.error = asCausewayError(progress.error).toJSON();
-      } catch (error) {
-        trace.outcome = 'failed';
-        trace.error = asCausewayError(error).toJSON();
-      }
-    }
-  }
-
   /** The trace of a run as it stands. */
-  traceOf(run: RunRecord, ending?: Ending & { ended: string }): Trace {
-    const { core } = this;
-    const { trigger } = run;
-    return {
-      run: run.id,
-      rule: run.rule,
-      revision: run.revision,
-      trigger: trigger.id,
-      triggerInfo: {
-        id: trigger.id,
-        type: trigger.type,
-        ...(trigger.device !== undefined && { device: trigger.device }),
-        ...(trigger.attribute !== undefined && { attribute: trigger.attribute }),
-        ...(trigger.value !== undefined && { value: trigger.value }),
-        ...(trigger.previous !== undefined && { previous: trigger.previous }),
-        ...(run.cause.parent !== null && { event: run.cause.parent }),
-      },
-      at: core.iso(run.triggeredAt),
-      ...(run.startedAt !== undefined && { started: core.iso(run.startedAt) }),
-      ...(ending && { ended: ending.ended }),
-      outcome: ending?.outcome ?? (run.status === 'queued' ? 'waiting' : 'running'),
-      ...(ending?.reason !== undefined && { reason: ending.reason }),
-      lateMs: run.lateMs,
-      ...(run.condition && { condition: run.condition }),
-      by: run.cause.by,
-      cause: run.cause,
-      ...(ending?.error && { error: ending.error }),
-      ...(trigger.note !== undefined && { note: trigger.note }),
-      ...(ending?.result !== undefined && { result: ending.result }),
-      ...(run.shadow && { shadow: true }),
-      steps: run.steps,
-    };
+  traceOf(run: RunRecord): Trace {
+    return traceOf(run, this.core.iso);
   }
 }

@@ -112,7 +112,7 @@ describe('npm start', () => {
     const { stdout, stderr } = run('start.mjs');
     expect(performance.now() - start).toBeLessThan(2_000);
     expect(npmCalls()).toHaveLength(before);
-    expect(stdout).toBe('running\n');
+    expect(stdout).toBe('running serve\n');
     expect(stderr).toBe('');
   });
 
@@ -161,7 +161,7 @@ describe('npm start', () => {
     write('npm.fails', '');
     expect(run('start.mjs').status).toBe(1);
     rmSync(at('npm.fails'));
-    expect(run('start.mjs').stdout).toBe('running\n');
+    expect(run('start.mjs').stdout).toBe('running serve\n');
   });
 
   test('stops when npm fails, and says that nothing was started', () => {

@@ -1,0 +1,43 @@
+// The trace of a run as it stands, or as it ended.
+import type { Trace } from '../../model/run.ts';
+import type { TriggerData } from '../kind.ts';
+import type { Ending, RunRecord } from './record.ts';
+
+/** What a trace says of the trigger. */
+export const triggerInfo = (trigger: TriggerData): Trace['triggerInfo'] => ({
+  id: trigger.id,
+  type: trigger.type,
+  ...(trigger.device !== undefined && { device: trigger.device }),
+  ...(trigger.attribute !== undefined && { attribute: trigger.attribute }),
+  ...(trigger.value !== undefined && { value: trigger.value }),
+  ...(trigger.previous !== undefined && { previous: trigger.previous }),
+});
+
+/** @param iso stamps of engine time */
+export function traceOf(run: RunRecord, iso: (at: number) => string, ending?: Ending & { ended: string }): Trace {
+  const { trigger } = run;
+  return {
+    run: run.id,
+    rule: run.rule,
+    revision: run.revision,
+    trigger: trigger.id,
+    triggerInfo: {
+      ...(triggerInfo(trigger) as NonNullable<Trace['triggerInfo']>),
+      ...(run.cause.parent !== null && { event: run.cause.parent }),
+    },
+    at: iso(run.triggeredAt),
+    ...(run.startedAt !== undefined && { started: iso(run.startedAt) }),
+    ...(ending && { ended: ending.ended }),
+    outcome: ending?.outcome ?? (run.status === 'queued' ? 'waiting' : 'running'),
+    ...(ending?.reason !== undefined && { reason: ending.reason }),
+    lateMs: run.lateMs,
+    ...(run.condition && { condition: run.condition }),
+    by: run.cause.by,
+    cause: run.cause,
+    ...(ending?.error && { error: ending.error }),
+    ...(trigger.note !== undefined && { note: trigger.note }),
+    ...(ending?.result !== undefined && { result: ending.result }),
+    ...(run.shadow && { shadow: true }),
+    steps: run.steps,
+  };
+}

@@ -1,0 +1,130 @@
+// What the simulated hub is, and what happens in it.
+import { type SimDevice, simHouse } from './devices.ts';
+import type { SimEvent } from './forms.ts';
+
+/** A command that arrived; device 0 is the location. */
+export interface SimReceived {
+  readonly device: number;
+  readonly command: string;
+  readonly args: readonly unknown[];
+  readonly way: 'maker' | 'runmethod';
+}
+
+/** Lasting oddities; all may be changed at any time. */
+export interface SimQuirks {
+  /** JSON is labelled text/html. */
+  htmlLabel: boolean;
+  /** Posts without `content` (firmware of 2026). */
+  flatPosts: boolean;
+  /** Posts labelled text/plain. */
+  textPosts: boolean;
+  /** Frames of the eventsocket come in two pieces. */
+  splitFrames: boolean;
+  /** Events of the location are not posted. */
+  noLocationPosts: boolean;
+  /** Older firmware: no `/devices/*`. */
+  lacksDetailList: boolean;
+}
+
+/** How the hub begins. */
+export interface SimOptions {
+  readonly devices?: readonly SimDevice[];
+  readonly modes?: readonly string[] | null;
+  readonly hsm?: string | null;
+  readonly variables?: readonly { name: string; type: string; value: unknown }[] | null;
+  /** What temperatures are in; told with events alone. */
+  readonly scale?: 'C' | 'F';
+}
+
+/** The hub's state; changes are told as events. */
+export class SimState {
+  readonly devices = new Map<number, SimDevice>();
+  /** Rows of no known shape that stand in the list of devices. */
+  readonly oddRows: unknown[] = [];
+  readonly received: SimReceived[] = [];
+  /** Newest first. */
+  readonly history: SimEvent[] = [];
+  readonly quirks: SimQuirks = {
+    htmlLabel: false,
+    flatPosts: false,
+    textPosts: false,
+    splitFrames: false,
+    noLocationPosts: false,
+    lacksDetailList: false,
+  };
+  modes: { active: boolean; id: number; name: string }[] | undefined;
+  hsm: string | undefined;
+  variables: { name: string; type: string; value: unknown }[] | undefined;
+  postUrl: string | undefined;
+  readonly scale: 'C' | 'F';
+  private readonly emit: (event: SimEvent) => void;
+
+  constructor(options: SimOptions, emit: (event: SimEvent) => void) {
+    const {
+      modes = ['Day', 'Evening', 'Night', 'Away'],
+      hsm = 'disarmed',
+      variables = [
+        { name: 'guests', type: 'integer', value: 0 },
+        { name: 'greeting', type: 'string', value: 'hello' },
+        { name: 'holiday', type: 'boolean', value: false },
+      ],
+      scale = 'C',
+    } = options;
+    this.emit = emit;
+    this.scale = scale;
+    for (const device of options.devices ?? simHouse()) this.devices.set(device.id, device);
+    this.modes = modes?.map((name, i) => ({ active: i === 0, id: i + 1, name }));
+    this.hsm = hsm ?? undefined;
+    this.variables = variables?.map(variable => ({ ...variable }));
+  }
+
+  private tell(event: SimEvent): void {
+    this.history.unshift(event);
+    if (this.history.length > 200) this.history.pop();
+    this.emit(event);
+  }
+
+  device(id: number): SimDevice {
+    const device = this.devices.get(id);
+    if (!device) throw new Error(`the simulated hub has no device ${id}`);
+    return device;
+  }
+
+  /** An attribute changes, at the device or by a command. @param quietly no event is sent */
+  set(id: number, attribute: string, value: string | number | boolean | null, quietly = false): void {
+    const device = this.device(id);
+    for (const one of device.attributes) if (one.name === attribute) one.value = value;
+    const unit = /^temperature$|Setpoint$/.test(attribute)
+      ? `°${this.scale}`
+      : device.attributes.find(one => one.name === attribute)?.unit;
+    const event = { name: attribute, value, device, unit, description: `${device.label} ${attribute} is ${value}` };
+    if (quietly) this.history.unshift(event);
+    else this.tell(event);
+  }
+
+  /** A button is pressed. */
+  press(id: number, button: number, how = 'pushed'): void {
+    this.set(id, how, button);
+  }
+
+  setMode(name: string): void {
+    for (const mode of this.modes ?? []) mode.active = mode.name === name;
+    this.tell({ name: 'mode', value: name, type: 'LOCATION_MODE_CHANGE', description: `Home is now in ${name} mode` });
+  }
+
+  setHsm(status: string): void {
+    this.hsm = status;
+    this.tell({ name: 'hsmStatus', value: status, description: 'hsmEvent' });
+  }
+
+  /** @param bare the event has the variable's name alone */
+  setVariable(name: string, value: unknown, bare = false): void {
+    for (const variable of this.variables ?? []) if (variable.name === name) variable.value = value;
+    this.tell({ name: bare ? name : `variable:${name}`, value });
+  }
+
+  /** Any other event of the location, an app, or a device that is not selected. */
+  happen(event: SimEvent): void {
+    this.tell(event);
+  }
+}
