@@ -86,7 +86,16 @@ async function connect(port: number, name: string, subscribe?: string): Promise<
   const parse = (chunk: Buffer) => parser.parse(chunk);
   socket.on('data', parse);
   const isIn = answered('connack');
-  socket.write(mqtt.generate({ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 4, clientId: name, clean: true, keepalive: 0 }));
+  socket.write(
+    mqtt.generate({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: 4,
+      clientId: name,
+      clean: true,
+      keepalive: 0,
+    }),
+  );
   await isIn;
   if (subscribe !== undefined) {
     const isHeard = answered('suback');
@@ -118,7 +127,11 @@ interface Line {
 
 async function open(drive: Drive): Promise<Line> {
   const name = `driver-${process.pid}-${drive.exchange}`;
-  const out = await connect(drive.outOf, `${name}-out`, `${exchanges[drive.exchange].outPrefix.replace(/[^/]*$/, '')}#`);
+  const out = await connect(
+    drive.outOf,
+    `${name}-out`,
+    `${exchanges[drive.exchange].outPrefix.replace(/[^/]*$/, '')}#`,
+  );
   const into = await connect(drive.into, `${name}-in`);
   const line: Line = {
     send: list => void into.write(list.length === 1 ? (list[0] as Buffer) : Buffer.concat(list)),
@@ -128,7 +141,10 @@ async function open(drive: Drive): Promise<Line> {
       into.destroy();
     },
   };
-  out.on('data', answersOf(rule => line.onAnswer(rule)));
+  out.on(
+    'data',
+    answersOf(rule => line.onAnswer(rule)),
+  );
   return line;
 }
 
@@ -165,7 +181,8 @@ async function load(drive: Load): Promise<number> {
       };
       let isFilling = false;
       line.onAnswer = rule => {
-        if (rule !== expected[answered]) return reject(new Error(`answer ${answered} is of rule ${rule}, not ${expected[answered]}`));
+        if (rule !== expected[answered])
+          return reject(new Error(`answer ${answered} is of rule ${rule}, not ${expected[answered]}`));
         answered++;
         if (answered === drive.events) {
           clearInterval(stalled);

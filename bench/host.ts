@@ -31,7 +31,13 @@ async function start(devices: number): Promise<{ door: number }> {
       for (let i = 0; i < devices; i++) {
         virtual.createDevice({ id: `button-${i}`, name: `Button ${i}`, capabilities: ['button'] });
         // Without an echo: the exchange ends with the command.
-        virtual.createDevice({ id: `lamp-${i}`, name: `Lamp ${i}`, capabilities: ['switch'], echo: 'none', values: { switch: 'off' } });
+        virtual.createDevice({
+          id: `lamp-${i}`,
+          name: `Lamp ${i}`,
+          capabilities: ['switch'],
+          echo: 'none',
+          values: { switch: 'off' },
+        });
       }
     },
   });

@@ -40,7 +40,8 @@ function queue(socket: net.Socket, frame: Buffer): void {
   else queued.set(socket, [frame]);
 }
 function flush(): void {
-  for (const [socket, frames] of queued) socket.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
+  for (const [socket, frames] of queued)
+    socket.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
   queued.clear();
 }
 

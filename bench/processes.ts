@@ -70,11 +70,13 @@ async function stopped(child: ChildProcess): Promise<void> {
 
 /** In the child: answers each request with what `answer` returns. */
 export function serveRequests(answer: (request: never) => unknown): void {
-  process.on('message', async (request: never) => {
+  process.on('message', async request => {
     try {
-      process.send?.({ value: await answer(request) } satisfies Reply);
+      process.send?.({ value: await answer(request as never) } satisfies Reply);
     } catch (error) {
-      process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) } satisfies Reply);
+      process.send?.({
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      } satisfies Reply);
     }
   });
   process.on('disconnect', () => process.exit());

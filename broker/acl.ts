@@ -22,12 +22,13 @@ export function judgePublish(
   if (!isTopic(topic)) return 'malformed';
   if (isTooLong(topic, rules.levels)) return 'too long';
   const isOurs = isUnder(rules.root, topic);
+  // Whoever asks: no permission would help.
+  if (isOurs && !rules.isInput(topic)) return 'not an input';
   // `#` means the topics of others: under the root only a filter that names it lets anybody in.
   const counts = (filter: string) => !isOurs || isUnder(rules.root, filter);
   if (topic.startsWith('$') || !principal.publish.some(filter => counts(filter) && matches(filter, topic)))
     return 'not permitted';
-  if (!isOurs) return 'allowed';
-  return rules.isInput(topic) ? 'input' : 'not an input';
+  return isOurs ? 'input' : 'allowed';
 }
 
 /** Why a subscription is refused, or undefined. `$share/` would be granted by aedes and then deliver nothing. */

@@ -18,7 +18,7 @@ import { createPersistence } from './persistence.ts';
 import { createRouter } from './router.ts';
 import { createServer } from './serve.ts';
 import { createSettler } from './settled.ts';
-import { isTopic } from './topics.ts';
+import { isTopic, isUnder } from './topics.ts';
 import type { Broker, BrokerOptions } from './types.ts';
 
 export { openSqliteStore } from './sqlite-store.ts';
@@ -132,6 +132,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
   return {
     publish,
+    retain(topic, make) {
+      if (router.hasSubscribers(topic) || !isUnder(root, topic)) publish(topic, make(), { retain: true });
+      else retained.setLater(topic, make);
+    },
     async listen(where) {
       const listener = await listenTcp(where, limits, server.serve, error =>
         log.error({ err: error }, 'mqtt: a connection could not be accepted'),

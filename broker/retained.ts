@@ -9,6 +9,8 @@ import type { RetainedRow } from './store.ts';
 export interface RetainedMessages {
   /** Stores, replaces or (empty payload) removes. False: a limit is reached and nothing was stored. */
   set(packet: AedesPacket): boolean;
+  /** Stores a derived message whose payload is made once somebody looks at it. */
+  setLater(topic: string, make: () => string): void;
   /**
    * Live records: a reader that is slow to send one sends its present payload, never one that a newer message on the
    * same topic has already overtaken. A removed record turns empty.
@@ -26,6 +28,32 @@ interface RetainedRecord {
   readonly packet: AedesPacket;
   readonly isDerived: boolean;
   bytes: number;
+  /** Makes the payload when it is looked at. */
+  make: (() => string) | undefined;
+}
+
+function recordOf({ payload, ...packet }: AedesPacket, isDerived: boolean): RetainedRecord {
+  let kept = payload;
+  const record: RetainedRecord = {
+    packet: {
+      ...packet,
+      get payload() {
+        if (record.make) {
+          kept = record.make();
+          record.make = undefined;
+        }
+        return kept;
+      },
+      set payload(given) {
+        kept = given;
+        record.make = undefined;
+      },
+    },
+    isDerived,
+    bytes: 0,
+    make: undefined,
+  };
+  return record;
 }
 
 const nothing = Buffer.alloc(0);
@@ -54,7 +82,7 @@ export function createRetained(options: {
   };
 
   const add = (packet: AedesPacket, derived: boolean): RetainedRecord => {
-    const record = { packet: { ...packet }, isDerived: derived, bytes: 0 };
+    const record = recordOf(packet, derived);
     records.set(packet.topic, record);
     tree.set(packet.topic, record);
     if (!derived) topics++;
@@ -85,13 +113,17 @@ export function createRetained(options: {
       record.packet.qos = packet.qos;
       return true;
     },
+    setLater(topic, make) {
+      const record = records.get(topic) ?? add({ cmd: 'publish', topic, payload: '', qos: 0, retain: true }, true);
+      record.make = make;
+    },
     *matching(filter) {
       if (!filter.includes('+') && !filter.includes('#')) {
         const record = records.get(filter);
-        if (record) yield record.packet;
+        if (record && record.packet.payload.length > 0) yield record.packet;
         return;
       }
-      for (const record of tree.under(filter)) yield record.packet;
+      for (const record of tree.under(filter)) if (record.packet.payload.length > 0) yield record.packet;
     },
     row(topic) {
       const record = records.get(topic);

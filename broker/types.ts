@@ -137,6 +137,11 @@ export interface ListenOptions {
 export interface Broker {
   /** A message of the gateway itself. Synchronous, waits for nobody, never throws. */
   publish(topic: string, payload: string | Buffer, options?: { retain?: boolean; qos?: Qos }): void;
+  /**
+   * Retains what `make` gives for a topic under the root (empty text: nothing). It is made at once where somebody
+   * listens, else when somebody looks.
+   */
+  retain(topic: string, make: () => string): void;
   /** Rejects with the system's error (`EADDRINUSE`, `EACCES`). */
   listen(options: ListenOptions): Promise<{ port: number }>;
   /** Serves any byte stream; `request` names the peer of an upgraded one. */

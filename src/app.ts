@@ -31,7 +31,7 @@ import { Values } from './state/values.ts';
 import { openJournal } from './store/journal.ts';
 import { lockDataDir } from './store/lock.ts';
 import { sqliteStore } from './store/sqlite.ts';
-import { listenMqtt } from './wiring/broker.ts';
+import { dropStrangers, listenMqtt } from './wiring/broker.ts';
 import { makeBus } from './wiring/bus.ts';
 import { hearOutsiders } from './wiring/bus-inputs.ts';
 import { effectsOf } from './wiring/effects.ts';
@@ -115,9 +115,14 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     keepMegabytes: config.journal.megabytes,
   });
   onStop(() => journal.close());
+  let onPrincipals = () => {};
   const principals = await openPrincipals({
     load: async () => loaded.tables.principals,
-    save: (name, row) => store.commit([{ table: 'principals', key: name, value: row }], 'full'),
+    async save(name, row) {
+      await store.commit([{ table: 'principals', key: name, value: row }], 'full');
+      // The store of principals knows of it right after.
+      clock.after(0, () => onPrincipals());
+    },
     clock,
     adminToken: options.adminToken,
   });
@@ -145,6 +150,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     file: join(dir, 'broker.db'),
   });
   onStop(() => bus.stop());
+  if (embedded) onPrincipals = () => dropStrangers(embedded.broker, principals);
   let engine: Engine;
   let listenToTopics = () => {};
   const face = new Face({

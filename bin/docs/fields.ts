@@ -37,7 +37,7 @@ const NAMED = new Map<Schema, string>([
 ]);
 
 /** A type in words. Where values are listed, the first one is the default of an optional field. */
-export function typeText(schema: Schema): string {
+function typeText(schema: Schema): string {
   const named = NAMED.get(schema);
   if (named !== undefined) return named;
   const def = definitionOf(schema);

@@ -1,5 +1,7 @@
 // What the tables of kinds cannot say: the names that other systems have for a kind, and what is easily got wrong.
 
+import type { FINDING_CODES } from '../../src/model/finding.ts';
+
 /** Notes on a kind. */
 export interface KindNotes {
   /** System → what its users look for. */
@@ -14,6 +16,28 @@ const HA = 'Home Assistant';
 const RM = 'Rule Machine';
 const IOB = 'ioBroker';
 const NR = 'Node-RED';
+
+/** Code of a finding → what it says, and whether it refuses a save. */
+export const FINDINGS: Readonly<Record<(typeof FINDING_CODES)[number], string>> = {
+  loop: 'its runs could start it again, by itself or through other rules; refused where nothing could prevent it (its own topic inside its own filter)',
+  conflict: 'another rule commands the opposite at the same moment',
+  never_fires: 'it cannot fire, or a condition cannot be met; refused for the sun while the location is not known',
+  always_true: 'a condition that always holds',
+  duplicate: 'another rule does the same upon the same',
+  shadowed: 'an option of `choose` that one above it always takes',
+  no_off: 'it turns something on, and no rule turns it off',
+  no_finally: 'what ends the run early leaves a device as it is, where the run would have set it back',
+  no_timeout: 'a wait without a `timeout` ends after an hour',
+  wraps_midnight: 'a window that goes over midnight, in case it was not meant to',
+  skips_months: 'a day of the month that some months do not have',
+  unknown_device: 'a device that does not exist yet: the rule is `degraded` until it appears',
+  unknown_command: 'refused where the device is known: it has no such command',
+  unknown_variable: 'a variable that neither the rule nor the house has: the rule is `degraded`',
+  unknown_mode: 'refused: the house has no such mode',
+  type_mismatch: 'refused: a value, an argument or an expression of another type than the attribute or argument has',
+  wait_depends_on_self: 'it waits for a device that it has just commanded',
+  invariant: 'reserved',
+};
 
 /** Notes on triggers. */
 export const TRIGGER_NOTES: Notes = {

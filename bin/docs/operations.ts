@@ -127,7 +127,7 @@ export const verbsOf = (command: Command): Command[] =>
   command.commands.flatMap(child => (child.commands.length > 0 ? verbsOf(child) : [child]));
 
 /** `rule create <file>`. */
-export function usageOf(command: Command): string {
+function usageOf(command: Command): string {
   const args = command.registeredArguments.map(arg => {
     const name = arg.variadic ? `${arg.name()}...` : arg.name();
     return arg.required ? `<${name}>` : `[${name}]`;

@@ -17,7 +17,7 @@ import type { Kind } from '../../src/lib/registry.ts';
 import { FINDING_CODES } from '../../src/model/finding.ts';
 import { Limits, RunMode } from '../../src/model/rule.ts';
 import { fieldsOf, fieldTable } from './fields.ts';
-import { ACTION_NOTES, CONDITION_NOTES, type KindNotes, SEED_COUNTERPARTS, TRIGGER_NOTES } from './kinds.ts';
+import { ACTION_NOTES, CONDITION_NOTES, FINDINGS, type KindNotes, SEED_COUNTERPARTS, TRIGGER_NOTES } from './kinds.ts';
 import { code, codes, fence, prose, table, yamlOf } from './markdown.ts';
 import type { Tables } from './template.ts';
 
@@ -36,7 +36,10 @@ export const ruleTables = (): Tables => ({
   triggers: kindSections('trigger', triggers.kinds, TRIGGER_NOTES, COMMON_TRIGGER),
   conditions: kindSections('condition', conditions.kinds, CONDITION_NOTES, COMMON_CONDITION),
   actions: kindSections('action', actions.kinds, ACTION_NOTES, COMMON_STEP),
-  findings: codes(FINDING_CODES),
+  findings: table(
+    ['finding', 'says'],
+    FINDING_CODES.map(finding => [code(finding), FINDINGS[finding]]),
+  ),
   seed_triggers: counterparts('triggers'),
   seed_conditions: counterparts('conditions'),
   seed_actions: counterparts('actions'),

@@ -22,7 +22,7 @@ export const KEYS: Readonly<Record<string, string>> = {
 };
 
 /** What an entry of the timeline does. */
-export const ENTRIES: Readonly<Record<EntryKind, readonly [example: string, meaning: string]>> = {
+const ENTRIES: Readonly<Record<EntryKind, readonly [example: string, meaning: string]>> = {
   set: ['{ "virtual:a": { switch: "on" } }', 'devices report values, changed or not'],
   event: [
     '{ device: "virtual:remote", name: pushed, value: 1 }',
@@ -64,7 +64,7 @@ export const ENTRIES: Readonly<Record<EntryKind, readonly [example: string, mean
 };
 
 /** What can be looked for. */
-export const SIGHTS: Readonly<Record<SeenKind, string>> = {
+const SIGHTS: Readonly<Record<SeenKind, string>> = {
   run: 'a run started: id of the rule, or `{ rule, trigger, by }`',
   command: 'a command left the gate, whoever made it (`by`), failed attempts too (`outcome`)',
   notify: 'a rule notified: `rule`, `message`, `title`, `to`, `priority`, `tag`, `ask`',

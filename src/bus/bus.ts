@@ -16,6 +16,11 @@ export interface BusMessage {
 export interface Bus {
   /** Synchronous, never throws, never waits for a subscriber. */
   publish(topic: string, payload: string, options?: { retain?: boolean; qos?: 0 | 1 | 2 }): void;
+  /**
+   * Retains what `make` gives (empty text: nothing). It is made when somebody gets it: at once where somebody listens,
+   * else when somebody looks.
+   */
+  retain(topic: string, make: () => string): void;
   /** Removes a retained message. */
   clear(topic: string): void;
   /** Whether anybody would get it: what nobody gets need not be encoded. */

@@ -57,7 +57,11 @@ export async function embeddedBus(parts: EmbeddedParts): Promise<EmbeddedBus> {
   let heard: readonly string[] = [];
   return {
     broker,
-    publish: (topic, payload, options) => broker.publish(topic, payload, options),
+    publish(topic, payload, options) {
+      // Above QoS 0 it costs ten times as much to find that nobody is there.
+      if (options?.retain || broker.hasSubscribers(topic)) broker.publish(topic, payload, options);
+    },
+    retain: (topic, make) => broker.retain(topic, make),
     clear: topic => broker.clearRetained(topic),
     hasSubscribers: topic => broker.hasSubscribers(topic),
     retainedUnder: prefix => [...broker.retained(`${prefix}/#`)].map(message => message.topic),

@@ -25,6 +25,7 @@ export interface FaceParts {
 export class Face {
   private readonly parts: FaceParts;
   private readonly dirty = new Set<string>();
+  private readonly dirtyRules = new Map<string, (() => object | undefined) | undefined>();
   private isFlushing = false;
 
   constructor(parts: FaceParts) {
@@ -53,6 +54,10 @@ export class Face {
 
   private touch(device: string): void {
     this.dirty.add(device);
+    this.flushSoon();
+  }
+
+  private flushSoon(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;
     this.parts.later(() => {
@@ -60,6 +65,9 @@ export class Face {
       const devices = [...this.dirty];
       this.dirty.clear();
       for (const id of devices) this.state(id);
+      const rules = [...this.dirtyRules];
+      this.dirtyRules.clear();
+      for (const [id, state] of rules) this.ruleState(id, state);
     });
   }
 
@@ -132,9 +140,22 @@ export class Face {
     this.parts.bus.publish(this.parts.topics.result(device), JSON.stringify(result), { qos: 1 });
   }
 
-  rule(id: string, state: object | undefined): void {
+  /**
+   * The state of a rule is another one now; told at most once a turn.
+   * @param state reads it; undefined where there is no such rule any more
+   */
+  rule(id: string, state: (() => object | undefined) | undefined): void {
+    this.dirtyRules.set(id, state);
+    this.flushSoon();
+  }
+
+  private ruleState(id: string, state: (() => object | undefined) | undefined): void {
     const topic = this.parts.topics.rule(id, 'state');
-    if (state) this.retain(topic, state);
+    const make = () => {
+      const now = state?.();
+      return now ? JSON.stringify(now) : '';
+    };
+    if (state) this.parts.bus.retain(topic, make);
     else this.parts.bus.clear(topic);
   }
 

@@ -98,18 +98,20 @@ export function remoteBus(parts: RemoteParts): Bus {
     }
     parts.onMessage({ topic, payload: text, retained: packet.retain, client: parts.url, principal: undefined });
   });
+  const publish: Bus['publish'] = (topic, payload, options = {}) => {
+    const outside = !topics.isOurs(topic) && filters.some(filter => topicMatches(filter, topic));
+    if (outside && client.connected) {
+      const key = `${topic}\n${payload}`;
+      own.set(key, (own.get(key) ?? 0) + 1);
+      if (own.size > MAX_WAITING) own.delete(own.keys().next().value as string);
+    }
+    const qos = options.qos ?? 0;
+    if (!client.connected && (qos === 0 || client.queue.length > MAX_WAITING)) return;
+    client.publish(topic, payload, { qos, retain: options.retain ?? false });
+  };
   return {
-    publish(topic, payload, options = {}) {
-      const outside = !topics.isOurs(topic) && filters.some(filter => topicMatches(filter, topic));
-      if (outside && client.connected) {
-        const key = `${topic}\n${payload}`;
-        own.set(key, (own.get(key) ?? 0) + 1);
-        if (own.size > MAX_WAITING) own.delete(own.keys().next().value as string);
-      }
-      const qos = options.qos ?? 0;
-      if (!client.connected && (qos === 0 || client.queue.length > MAX_WAITING)) return;
-      client.publish(topic, payload, { qos, retain: options.retain ?? false });
-    },
+    publish,
+    retain: (topic, make) => publish(topic, make(), { retain: true }),
     clear(topic) {
       seenRetained.delete(topic);
       client.publish(topic, '', { qos: 0, retain: true });

@@ -11,7 +11,8 @@ export const check: Verb = (program, { parts, show }) => {
     .action(async (rules: string[], { config }: { config?: string }, command) => {
       const report = await parts.check({ ...(config && { config }), ...(rules.length > 0 && { rules }) });
       const lines = report.problems.map(problem => `${problem.severity}: ${problemText(problem)}`);
-      const end = `${report.files.length} files checked, ${report.ok ? 'all right' : 'not all right'}`;
+      const count = report.files.length === 1 ? '1 file' : `${report.files.length} files`;
+      const end = `${count} checked, ${report.ok ? 'all right' : 'not all right'}`;
       show(command, report, [...lines, end].join('\n'));
       if (!report.ok) throw new CliExit(EXIT.failed);
     });

@@ -38,7 +38,7 @@ const isCommand = (value: unknown): value is Record<string, unknown> =>
 /** One event a line: when, what, to which value, by whom. */
 export function eventLine(event: Readonly<Record<string, unknown>>): string {
   if (event.dropped !== undefined) return `… ${event.dropped} events left out: this reader is too slow`;
-  const { ts, device, attribute, value, unit, change, cause } = event;
+  const { ts, kind, device, attribute, value, unit, change, cause } = event;
   const by = (cause as { by?: string } | undefined)?.by;
   if (isCommand(value)) {
     const { $command: _id, ...args } = value;
@@ -46,6 +46,8 @@ export function eventLine(event: Readonly<Record<string, unknown>>): string {
     return `${ts}  ${device}  ← ${attribute}${told}${by ? `  by ${by}` : ''}`;
   }
   const shown = `${typeof value === 'string' ? value : JSON.stringify(value)}${unit ? ` ${unit}` : ''}`;
-  const quiet = change === 'changed' || change === undefined ? '' : ` (${change})`;
-  return `${ts}  ${device}  ${attribute} = ${shown}${quiet}${by && by !== 'device' ? `  by ${by}` : ''}`;
+  // A message is always told anew.
+  const quiet = change === 'changed' || change === undefined || kind === 'input' ? '' : ` (${change})`;
+  const of = attribute ? `${device}  ${attribute}` : device;
+  return `${ts}  ${of} = ${shown}${quiet}${by && by !== 'device' ? `  by ${by}` : ''}`;
 }

@@ -3,7 +3,15 @@ import { readText } from './input.ts';
 import { table } from './output.ts';
 import type { Verb } from './parts.ts';
 
-const COLUMNS = ['name', 'role', 'credentials', 'expires'];
+const COLUMNS = ['name', 'role', 'password', 'tokens'];
+
+/** A user as a row: whether there is a password, how many tokens. */
+const rowOf = ({ name, role, hasPassword, tokens }: Record<string, unknown>) => ({
+  name,
+  role,
+  password: hasPassword === true ? 'yes' : 'no',
+  tokens: Array.isArray(tokens) ? tokens.length : 0,
+});
 
 /** One subcommand an operation; tokens are shown once, when they are made. */
 export const user: Verb = (program, { io, gateway, show }) => {
@@ -30,7 +38,8 @@ export const user: Verb = (program, { io, gateway, show }) => {
     .description('all users')
     .action(async (_options, command) => {
       const answer = await gateway(command).call('list_users');
-      show(command, answer, table(answer.users as Record<string, unknown>[], COLUMNS, 'no users: loopback is open'));
+      const rows = (answer.users as Record<string, unknown>[]).map(rowOf);
+      show(command, answer, table(rows, COLUMNS, 'no users: this machine is let in without a credential'));
     });
 
   group

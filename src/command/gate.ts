@@ -30,9 +30,19 @@ export interface CommandRequest {
   /** Part of a `finally`: panic does not hold it back. */
   readonly last?: boolean;
   readonly force?: boolean;
+  /** How long its answer may take; 30 s unless told. */
+  readonly timeoutMs?: number;
   readonly shadow?: boolean;
   /** Only say what would happen. */
   readonly dryRun?: boolean;
+}
+
+/** A command in the outbox. */
+interface OutboxRow {
+  readonly kind: string;
+  readonly command: Command;
+  readonly once: boolean;
+  readonly timeoutMs?: number;
 }
 
 /** What the gate said at once. `sent` ones end with a result later. */
@@ -107,9 +117,10 @@ export class Gate {
     const command: Command = { id, device: device.id, command: request.command, args, cause: request.cause };
     this.expectations.expect(command, declared, this.parts.now());
     this.inFlight.set(id, { device: device.id, once: !declared.idempotent, abort: new AbortController() });
-    tx.put('outbox', id, { kind: 'command', command, once: !declared.idempotent });
+    const { timeoutMs = ANSWER_TIMEOUT_MS } = request;
+    tx.put('outbox', id, { kind: 'command', command, once: !declared.idempotent, timeoutMs });
     this.parts.onPassed(command, device);
-    tx.afterCommit(() => this.dispatch(command));
+    tx.afterCommit(() => this.dispatch(command, timeoutMs));
     return { ...said, outcome: 'sent' };
   }
 
@@ -148,7 +159,7 @@ export class Gate {
   }
 
   /** Hands a committed command to its backend. */
-  private dispatch(command: Command): void {
+  private dispatch(command: Command, timeoutMs: number): void {
     const flight = this.inFlight.get(command.id);
     if (!flight) return;
     this.parts.onLeft?.(command);
@@ -166,11 +177,9 @@ export class Gate {
       const uncertain = flight.once && error.code === 'BACKEND_TIMEOUT';
       end(uncertain ? 'in_doubt' : 'failed', error.toJSON());
     };
-    const cancelTimeout = this.parts.clock.after(ANSWER_TIMEOUT_MS, () => {
+    const cancelTimeout = this.parts.clock.after(timeoutMs, () => {
       flight.abort.abort();
-      fail(
-        new CausewayError('BACKEND_TIMEOUT', `${command.device} did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`),
-      );
+      fail(new CausewayError('BACKEND_TIMEOUT', `${command.device} did not answer within ${timeoutMs / 1000} s`));
     });
     const backend = this.parts.backends.get(backendOf(command.device));
     if (!backend || this.parts.devices.availability(command.device) !== 'online') {
@@ -186,7 +195,7 @@ export class Gate {
   /** Goes on with what the outbox held when the process died. `once` commands end in doubt. */
   restore(rows: ReadonlyMap<string, Json>): void {
     for (const [id, row] of rows) {
-      const { kind, command, once } = row as unknown as { kind: string; command: Command; once: boolean };
+      const { kind, command, once, timeoutMs = ANSWER_TIMEOUT_MS } = row as unknown as OutboxRow;
       if (kind !== 'command') continue;
       if (once) {
         const error = new CausewayError('BACKEND_TIMEOUT', 'the gateway stopped while the command was on its way');
@@ -197,7 +206,7 @@ export class Gate {
       const declared = device?.commands[command.command];
       if (declared) this.expectations.expect(command, declared, this.parts.now());
       this.inFlight.set(id, { device: command.device, once, abort: new AbortController() });
-      this.dispatch(command);
+      this.dispatch(command, timeoutMs);
     }
   }
 

@@ -140,7 +140,7 @@ export class Engine implements OperationParts {
       resumes,
       raised,
       isReady: () => this.state === 'ready',
-      iso: at => iso(timeline.toWall(at)),
+      iso: isoOf(at => timeline.toWall(at)),
       raise: (key, event) => this.raise(event, made => signals.emit(key, made)),
       raiseTopic: (topic, event) => this.raise(event, made => signals.emitTopic(topic, made), event.id),
     };
@@ -378,10 +378,14 @@ export class Engine implements OperationParts {
 
   /** Compares the wall clock with elapsed time; a step makes schedules be reckoned anew. */
   followClock(): void {
-    const step = this.core.timeline.follow();
+    const { timeline } = this.core;
+    const before = timeline.offset;
+    const step = timeline.follow();
+    // Drift adds up: after a restart what waits must not have moved by it.
+    if (timeline.offset !== before) this.tx.putLazily('meta', 'skew', timeline.offset);
     if (step === 0) return;
     this.core.log.warn({ stepMs: Math.round(step) }, 'the wall clock was stepped');
-    this.tx.put('meta', 'skew', this.core.timeline.offset);
+    this.tx.put('meta', 'skew', timeline.offset);
     this.reschedule$.next({ stepMs: step });
   }
 
@@ -393,4 +397,18 @@ export class Engine implements OperationParts {
   get live(): ReadonlyMap<string, LiveRule> {
     return this.core.rules;
   }
+}
+
+/** Instants of engine time as text; most of those asked for lie in the millisecond of the last one. */
+function isoOf(toWall: (at: number) => number): (at: number) => string {
+  let last = Number.NaN;
+  let text = '';
+  return at => {
+    const wall = Math.floor(toWall(at));
+    if (wall !== last) {
+      text = iso(wall);
+      last = wall;
+    }
+    return text;
+  };
 }

@@ -135,7 +135,7 @@ export function netTest(
 ): Verdict {
   const { runs, per } = limitsOf(rule, house);
   const { starts } = window;
-  while (starts.length > 0 && (starts[0] as { at: number }).at <= now - per) starts.shift();
+  forget(starts, now - per, starts.length >= runs);
   if (starts.length < runs) return { ok: true };
   const byRule = isByRule(cause);
   const rate = `${runs} runs in ${per / 1000} s`;
@@ -158,6 +158,17 @@ export function netTest(
     suspend,
     message: `more than ${rate}`,
   };
+}
+
+const FEW = 64;
+
+/** Drops what is out of the window; of many only half at a time, since each removal moves all that stay. */
+function forget(starts: GuardWindow['starts'], until: number, isFull: boolean): void {
+  const isDue = starts.length < FEW || isFull || (starts[starts.length >> 1] as { at: number }).at <= until;
+  if (!isDue) return;
+  let gone = 0;
+  while (gone < starts.length && (starts[gone] as { at: number }).at <= until) gone++;
+  if (gone > 0) starts.splice(0, gone);
 }
 
 const isByRule = (cause: Cause): boolean => directPath(cause).length > 0;

@@ -32,11 +32,18 @@ export const inputCounters = (): InputCounters => ({
 /** Remembers causes by the ids of events, commands and publishes, so that an outsider can name one. */
 export class CauseRecords {
   private readonly known = new Map<string, Cause>();
+  /** A ring of their ids: to find the first key of a Map is linear in those removed before it. */
+  private readonly ids: string[] = [];
+  private oldest = 0;
   private readonly max = 10_000;
 
   keep(id: string, cause: Cause): void {
+    if (!this.known.has(id)) {
+      if (this.ids.length === this.max) this.known.delete(this.ids[this.oldest] as string);
+      this.ids[this.oldest] = id;
+      this.oldest = (this.oldest + 1) % this.max;
+    }
     this.known.set(id, cause);
-    if (this.known.size > this.max) this.known.delete(this.known.keys().next().value as string);
   }
 
   /** The cause of what follows from `id` by `by`; an unknown id starts a new root. */

@@ -132,6 +132,8 @@ export interface TriggerContext {
   /** The rule's revision has just been saved or the engine started; used for relative first periods. */
   signal(key: string): Observable<Event>;
   topic(filter: string): Observable<Event>;
+  /** Changes of a variable: the rule's own kept one of that name, else the house's. */
+  variable(name: string): Observable<Event>;
   /** Merges a stream per member of the target, following its membership. */
   each<T>(target: Target, of: (device: string) => Observable<T>): Observable<T>;
   /** Emits in a turn at an instant of engine time. */
@@ -248,6 +250,7 @@ export type Progress =
       state: Json;
       repeat?: { index: number; item?: Json };
       note?: string;
+      bind?: Json;
       /** It listens (`watch`) while the list runs; what comes is put into its state by `hear`. */
       listens?: boolean;
     }
@@ -304,7 +307,7 @@ export interface StepContext {
   /** All `{ expr }` and `{{ … }}` inside a JSON value. @throws EXPRESSION_INVALID */
   deep(value: Json): Json;
   evaluate(condition: ConditionConfig, path: string): ConditionTrace;
-  command(request: { device: string; command: string; args: Json | undefined; force: boolean }): {
+  command(request: { device: string; command: string; args: Json | undefined; force: boolean; timeoutMs?: number }): {
     id: string;
     outcome: 'sent' | 'unchanged' | 'shadow' | 'refused';
     error?: unknown;

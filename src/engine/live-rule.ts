@@ -12,6 +12,7 @@ import type { Dynamic, Memory, TriggerConfig, TriggerContext, TriggerData } from
 import { type Rule, triggerId } from './rules/schema.ts';
 import type { Mode } from './run/admit.ts';
 import { bindingsOf, bodyOf } from './run/body.ts';
+import { keys } from './signals.ts';
 import { triggers } from './triggers/index.ts';
 import { pipelineOf } from './triggers/pipeline.ts';
 import { EngineView } from './view.ts';
@@ -217,6 +218,8 @@ function contextOf(
     memory,
     signal: key => core.signals.on(key),
     topic: filter => core.signals.topic(filter),
+    variable: name =>
+      core.signals.on(live.rule.variables?.[name]?.persist ? keys.own(live.id, name) : keys.variable(name)),
     each: (target, of) => eachMember(core, target, of),
     timer: due => timerOf(call => core.timeline.at(due, () => call(due))),
     wallTimer: due => timerOf(call => core.timeline.atWall(due, () => call(due))),
@@ -226,10 +229,14 @@ function contextOf(
     expression(source) {
       const { names } = core.expressions.get(source, 'bool');
       const events$ = merge(
-        ...names.states.map(({ device, attribute }) => core.signals.on(`d|${view.resolve(device)}|${attribute}`)),
-        ...names.states.map(({ device }) => core.signals.on(`a|${view.resolve(device)}`)),
-        ...names.variables.map(name => merge(core.signals.on(`v|${name}`), core.signals.on(`o|${live.id}|${name}`))),
-        ...(names.mode ? [core.signals.on('m')] : []),
+        ...names.states.map(({ device, attribute }) =>
+          core.signals.on(keys.attribute(view.resolve(device), attribute)),
+        ),
+        ...names.states.map(({ device }) => core.signals.on(keys.availability(view.resolve(device)))),
+        ...names.variables.map(name =>
+          merge(core.signals.on(keys.variable(name)), core.signals.on(keys.own(live.id, name))),
+        ),
+        ...(names.mode ? [core.signals.on(keys.mode)] : []),
       );
       const minutes$: Observable<undefined> = names.now || names.sun ? everyMinute(core) : EMPTY;
       return { truth: () => evaluateExpression(source), changes$: merge(events$, minutes$) };
@@ -256,20 +263,9 @@ function contextOf(
   };
 }
 
-/** A trigger attached for a wait of a run, without durable memory. */
-export function waitTrigger(core: Core, live: LiveRule, config: TriggerConfig, name: string) {
-  const names: Memories = new Map();
-  const memory: Memory = {
-    get: <T extends Json>(key: string) => names.get('')?.get(key) as T | undefined,
-    set(key, value) {
-      const map = names.get('') ?? new Map<string, Json>();
-      if (value === undefined) map.delete(key);
-      else map.set(key, value);
-      names.set('', map);
-    },
-    names: () => [...(names.get('')?.keys() ?? [])],
-  };
-  const attaching: Attaching = { memories: names, reschedule$: new Subject(), letGo: () => {} };
+/** A trigger attached for a wait of a run, whose record keeps what it remembers. */
+export function waitTrigger(core: Core, live: LiveRule, config: TriggerConfig, name: string, memory: Memory) {
+  const attaching: Attaching = { memories: new Map(), reschedule$: new Subject(), letGo: () => {} };
   return contextOf(core, live, name, config, memory, attaching).nested(config, name);
 }
 

@@ -125,38 +125,51 @@ export class Turns {
   }
 
   private async commit(changes: readonly Change[]): Promise<void> {
-    const { log, store, clock } = this.parts;
+    const { store, clock } = this.parts;
     for (;;) {
       try {
         await store.commit(changes, 'full');
         this.commits++;
-        if (this.trouble !== undefined) log.info({}, 'the store takes changes again');
-        this.trouble = undefined;
+        this.stored();
         return;
       } catch (error) {
-        if (this.trouble === undefined) {
-          log.error(
-            { error: String(error) },
-            'changes cannot be stored: rules wait and nothing is released until they can; free disk space or mend the data folder',
-          );
-        }
-        this.trouble = asCausewayError(error).message;
+        this.notStored(error);
         if (this.isStopped) return;
         await new Promise<void>(resolve => clock.after(RETRY_MS, resolve));
       }
     }
   }
 
-  private flushLazily(): void {
-    const { tx, store, log, clock } = this.parts;
+  private stored(): void {
+    if (this.trouble !== undefined) this.parts.log.info({}, 'the store takes changes again');
+    this.trouble = undefined;
+  }
+
+  private notStored(error: unknown): void {
+    if (this.trouble === undefined) {
+      this.parts.log.error(
+        { error: String(error) },
+        'changes cannot be stored: rules wait and nothing is released until they can; free disk space or mend the data folder',
+      );
+    }
+    this.trouble = asCausewayError(error).message;
+  }
+
+  private flushLazily(delayMs = LAZY_FLUSH_MS): void {
+    const { tx, store, clock } = this.parts;
     if (this.cancelFlush || tx.lazySize === 0) return;
-    this.cancelFlush = clock.after(LAZY_FLUSH_MS, () => {
-      this.cancelFlush = undefined;
+    this.cancelFlush = clock.after(delayMs, async () => {
       const changes = tx.takeLazy();
-      if (changes.length === 0) return;
-      store
-        .commit(changes, 'lazy')
-        .catch(error => log.error({ error: String(error) }, 'last known values could not be stored'));
+      try {
+        if (changes.length > 0) await store.commit(changes, 'lazy');
+        tx.forgetLazy();
+        if (changes.length > 0) this.stored();
+      } catch (error) {
+        tx.returnLazy();
+        if (!this.isStopped) this.notStored(error);
+      }
+      this.cancelFlush = undefined;
+      if (!this.isStopped) this.flushLazily(this.trouble === undefined ? LAZY_FLUSH_MS : RETRY_MS);
     });
   }
 

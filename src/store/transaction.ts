@@ -16,13 +16,21 @@ export class TurnTransaction implements Transaction {
   private durable = new Map<string, Change>();
   private lazy = new Map<string, Change>();
   private effects: (() => void)[] = [];
+  /** Lazy changes that are being stored, less those that have become others meanwhile. */
+  private leaving: Map<string, Change> | undefined;
 
   put(table: TableName, key: string, value: unknown): void {
-    this.durable.set(`${table}\n${key}`, { table, key, value });
+    this.durable.set(this.changed(table, key), { table, key, value });
   }
 
   putLazily(table: TableName, key: string, value: unknown): void {
-    this.lazy.set(`${table}\n${key}`, { table, key, value });
+    this.lazy.set(this.changed(table, key), { table, key, value });
+  }
+
+  private changed(table: TableName, key: string): string {
+    const name = `${table}\n${key}`;
+    this.leaving?.delete(name);
+    return name;
   }
 
   afterCommit(effect: () => void): void {
@@ -43,11 +51,23 @@ export class TurnTransaction implements Transaction {
     return changes;
   }
 
+  /** The lazy changes; `returnLazy` or `forgetLazy` follows. */
   takeLazy(): Change[] {
     if (this.lazy.size === 0) return [];
-    const changes = [...this.lazy.values()];
+    this.leaving = this.lazy;
     this.lazy = new Map();
-    return changes;
+    return [...this.leaving.values()];
+  }
+
+  /** What was taken could not be stored: it waits again, unless there is something newer. */
+  returnLazy(): void {
+    this.lazy = new Map([...(this.leaving ?? []), ...this.lazy]);
+    this.leaving = undefined;
+  }
+
+  /** What was taken is stored. */
+  forgetLazy(): void {
+    this.leaving = undefined;
   }
 
   takeEffects(): (() => void)[] {

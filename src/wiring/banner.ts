@@ -6,7 +6,6 @@ const USUAL = 'http://127.0.0.1:8480';
 /** The banner, for a terminal. */
 export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): string {
   const { http, mqtt } = gateway.addresses;
-  const rules = gateway.rulebook.list();
   const port = mqtt === undefined ? undefined : new URL(mqtt).port;
   // The command line looks at the usual address by itself.
   const causeway = `npm run causeway --${http === USUAL ? '' : ` --url ${http}`}`;
@@ -17,7 +16,7 @@ export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): strin
     `  Status  ${http}/status`,
     `  MCP     ${http}/mcp   connect: ${causeway} connect claude-code`,
     ...(mqtt === undefined ? [] : [`  MQTT    ${mqtt}       watch:   mosquitto_sub -p ${port} -t 'causeway/#' -v`]),
-    `  Rules   ${rules.length}, ${gateway.engine.core.devices.all().length} devices`,
+    `  House   ${count(gateway.rulebook.list().length, 'rule')}, ${count(gateway.engine.core.devices.all().length, 'device')}`,
     ...(isDemo
       ? [
           '',
@@ -35,3 +34,5 @@ export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): strin
   ];
   return lines.join('\n');
 }
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -27,6 +27,14 @@ export function brokerLogin(principals: Principals, root: string): BrokerOptions
   };
 }
 
+/** Ends the connections of those who are principals no more: of a removed user, and of everybody once there are users. */
+export function dropStrangers(broker: Pick<Broker, 'clients' | 'disconnect'>, principals: Principals): void {
+  for (const { id, username } of broker.clients()) {
+    if (principals.find(username) || principals.anonymous(true)?.name === username) continue;
+    broker.disconnect(id);
+  }
+}
+
 /** The limits of the configuration, as the broker names them. */
 export function brokerLimits(limits: Config['mqtt']['limits']): Limits {
   return {

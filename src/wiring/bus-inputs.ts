@@ -32,6 +32,19 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
     if (!op) throw new CausewayError('NOT_FOUND', `there is no operation "${name}"`);
     return op.call(args, { caller, dryRun: false, signal: new AbortController().signal });
   };
+  const refuse = (thrown: unknown) => {
+    const error = asCausewayError(thrown);
+    parts.log.warn(
+      { topic: message.topic, client: message.client, ...error.toJSON() },
+      'what an outsider asked for could not be done',
+    );
+    if (input.kind === 'set' || input.kind === 'command') {
+      parts.face.result(
+        { id: parts.engine.core.ids(), outcome: 'refused', ms: 0, error: error.toJSON() },
+        input.device,
+      );
+    }
+  };
   try {
     switch (input.kind) {
       case 'request':
@@ -48,12 +61,15 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
           wait: false,
         });
         return;
-      case 'set':
-        for (const [attribute, value] of Object.entries(valuesOf(input.attribute, payload))) {
+      case 'set': {
+        const set = async ([attribute, value]: [string, Json]) => {
           const found = commandOf(parts.engine, input.device, attribute, value);
           await call('send_command', { device: input.device, command: found.command, args: found.args, wait: false });
-        }
+        };
+        // All in one go: the next message must not come in between. One that fails holds none of the others back.
+        await Promise.all(Object.entries(valuesOf(input.attribute, payload)).map(one => set(one).catch(refuse)));
         return;
+      }
       case 'rule_set': {
         const on = readSwitch(payload);
         if (on === undefined)
@@ -77,17 +93,7 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
         return;
     }
   } catch (thrown) {
-    const error = asCausewayError(thrown);
-    parts.log.warn(
-      { topic: message.topic, client: message.client, ...error.toJSON() },
-      'what an outsider asked for could not be done',
-    );
-    if (input.kind === 'set' || input.kind === 'command') {
-      parts.face.result(
-        { id: parts.engine.core.ids(), outcome: 'refused', ms: 0, error: error.toJSON() },
-        input.device,
-      );
-    }
+    refuse(thrown);
   }
 }
 

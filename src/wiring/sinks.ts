@@ -141,8 +141,7 @@ export function sinksOf(
         parts.notifyGuard(`${notice.message}. ${notice.hints[0] ?? ''}`, `Rule ${notice.rule} stands suspended`);
     },
     onRule(id, what, details) {
-      const state = parts.ruleState(id);
-      face.rule(id, state);
+      face.rule(id, what === 'deleted' ? undefined : () => parts.ruleState(id));
       face.ruleEvent(id, what, details, parts.now());
       if (what === 'resumed' || what === 'deleted') face.guardState(parts.suspended());
       updated$.next(uris.rule(id));

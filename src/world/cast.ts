@@ -31,13 +31,11 @@ interface Named {
   readonly commands: Map<string, Set<string>>;
 }
 
-/** Rules as they are written, right or wrong, of all places of the file. */
-export const rulesIn = (scenario: Scenario, loaded: readonly unknown[]): Record<string, unknown>[] => [
-  ...(loaded as Record<string, unknown>[]),
-  ...scenario.timeline.flatMap(entry => [entry.save, entry.patch].filter(rule => rule !== undefined)),
-];
-
-/** All devices, by id. `rules` are all that may run, as written. */
+/**
+ * All devices, by id. A rule that is saved on the way may name devices that are not there: only what the rest of the file
+ * names exists.
+ * @param rules those of the beginning, as written
+ */
 export function castOf(scenario: Scenario, rules: readonly unknown[]): Map<string, Member> {
   const { aliases } = scenario.house;
   const resolve = (ref: string) => (Object.hasOwn(aliases, ref) ? (aliases[ref] as string) : ref);
@@ -62,6 +60,10 @@ export function castOf(scenario: Scenario, rules: readonly unknown[]): Map<strin
   for (const rule of rules) tellRule(rule, of, tell);
   tellHouse(scenario, of, tell);
   tellExpected(scenario, of, tell);
+  const ofKnown: Of = ref => (named.has(resolve(ref)) ? of(ref) : undefined);
+  for (const { save, patch } of scenario.timeline)
+    for (const rule of [save, patch])
+      if (rule !== undefined) tellRule(rule, ofKnown, (ref, ...rest) => ofKnown(ref) && tell(ref, ...rest));
   const declared = new Map(Object.entries(scenario.devices).map(([ref, device]) => [resolve(ref), device]));
   return new Map([...named].map(([id, one]) => [id, memberOf(id, one, declared.get(id))]));
 }

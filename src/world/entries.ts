@@ -9,7 +9,8 @@ import { parseStamp } from '../lib/time/clock-time.ts';
 import { type Maker, rootCause } from '../model/cause.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Json } from '../model/value.ts';
-import { textOf } from './outside.ts';
+import { carryOut } from './bus-inputs.ts';
+import { TOPICS, textOf } from './outside.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from './scenario.ts';
 import { instantOf, type ScenarioTime } from './scenario-time.ts';
 import type { World } from './world.ts';
@@ -63,7 +64,14 @@ const doing: Doing = {
   },
   unavailable: (world, refs) => setAvailable(world, refs, false),
   available: (world, refs) => setAvailable(world, refs, true),
-  mqtt(world, { topic, payload, retain, client }) {
+  async mqtt(world, { topic, payload, retain, client }) {
+    const input = TOPICS.parseInput(topic);
+    // A retained one on an input topic is dropped (DESIGN §5).
+    if (input) {
+      if (!retain) await carryOut(world.require(), input, textOf(payload), client);
+      return;
+    }
+    if (TOPICS.isOurs(topic)) throw new CausewayError('FORBIDDEN', `${topic} is no input of the gateway`);
     world.outside.publish(world.engine, { topic, payload: textOf(payload), retain, client });
   },
   async mode(world, mode) {

@@ -21,7 +21,7 @@ import { Devices } from '../state/devices.ts';
 import { House, type VariableDecl } from '../state/house.ts';
 import { Values } from '../state/values.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
-import { castOf, type Member, rulesIn } from './cast.ts';
+import { castOf, type Member } from './cast.ts';
 import { initialStore, variablesOf } from './given.ts';
 import { Outside } from './outside.ts';
 import type { Scenario } from './scenario.ts';
@@ -99,10 +99,7 @@ export class World {
     this.aliases = { ...house.aliases };
     this.cast = castOf(
       scenario,
-      rulesIn(
-        scenario,
-        options.rules.map(({ body }) => body),
-      ),
+      options.rules.map(({ body }) => body),
     );
     this.outside = new Outside(this.clock, scenario, this.cast);
     this.variables = variablesOf(scenario);
@@ -263,7 +260,7 @@ export class World {
       onLog: line => seen.log(now(), line),
       onEffect: (id, effect, cause) => {
         const answer = outside.answer(effect);
-        seen.effect(now(), effect, cause);
+        if (effect.type !== 'publish' || answer.outcome === 'ok') seen.effect(now(), effect, cause);
         const engine = this.engine;
         if (effect.type === 'publish' && answer.outcome === 'ok') {
           const { topic, payload, retain } = effect;

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
@@ -18,7 +18,7 @@ const FREE_PORTS = { http: { port: 0 }, mqtt: { port: 0 } };
 /** What lies in a CAUSEWAY_HOME: text is written as it is, anything else as YAML. */
 export interface HomeFiles {
   /** Merged over free ports. */
-  readonly config?: Readonly<Record<string, object>>;
+  readonly config?: { readonly data?: { readonly dir: string } } & Readonly<Record<string, object>>;
   readonly house?: object | string;
   /** File below `rules/` → rule. */
   readonly rules?: Readonly<Record<string, object | string>>;
@@ -124,7 +124,7 @@ export function gatewayKit(): GatewayKit {
     home(files = {}) {
       const dir = mkdtempSync(join(tmpdir(), 'causeway-e2e-'));
       folders.push(dir);
-      const home = homeAt(dir);
+      const home = homeAt(dir, resolve(dir, files.config?.data?.dir ?? 'data'));
       home.write('config.yaml', { ...FREE_PORTS, ...files.config });
       if (files.house !== undefined) home.write('house.yaml', files.house);
       mkdirSync(join(dir, 'rules'), { recursive: true });
@@ -174,10 +174,10 @@ export function gatewayKit(): GatewayKit {
   };
 }
 
-function homeAt(dir: string): Home {
+function homeAt(dir: string, data: string): Home {
   return {
     dir,
-    data: join(dir, 'data'),
+    data,
     write(file, content) {
       const path = join(dir, file);
       mkdirSync(dirname(path), { recursive: true });

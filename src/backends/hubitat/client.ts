@@ -6,6 +6,7 @@ import type { Counters } from './counters.ts';
 import { dataOf, isFailure, request } from './http.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { HubitatConfig } from './schema.ts';
+import { withSignals } from './signals.ts';
 
 /** What the client needs. */
 export interface ClientParts {
@@ -95,18 +96,20 @@ export function createClient(parts: ClientParts): HubClient {
   return {
     origin,
     lanes,
-    read(path, { timeoutMs = REQUEST_TIMEOUT_MS, tries = TRIES, signal: given = signal, called = path } = {}) {
-      const either = AbortSignal.any([given, signal]);
-      return lanes.run(undefined, either, () =>
-        insist(parts, { again: true, tries, signal: either, what: called }, () =>
-          once(path, called, timeoutMs, either),
+    read(path, { timeoutMs = REQUEST_TIMEOUT_MS, tries = TRIES, signal: given, called = path } = {}) {
+      return withSignals([given, signal], either =>
+        lanes.run(undefined, either, () =>
+          insist(parts, { again: true, tries, signal: either, what: called }, () =>
+            once(path, called, timeoutMs, either),
+          ),
         ),
       );
     },
     ask(path, { again, signal: given }) {
-      const either = AbortSignal.any([given, signal]);
-      return insist(parts, { again, tries: TRIES, signal: either, what: path }, () =>
-        once(path, path, REQUEST_TIMEOUT_MS, either),
+      return withSignals([given, signal], either =>
+        insist(parts, { again, tries: TRIES, signal: either, what: path }, () =>
+          once(path, path, REQUEST_TIMEOUT_MS, either),
+        ),
       );
     },
   };
@@ -115,7 +118,7 @@ export function createClient(parts: ClientParts): HubClient {
 /** What a read gives, or undefined where the hub has it switched off. */
 export async function readIfThere(client: HubClient, path: string): Promise<Json | undefined> {
   try {
-    return await client.read(path);
+    return await client.read(path, { tries: 2 });
   } catch (thrown) {
     const error = asCausewayError(thrown);
     // A switched-off part of the Maker API answers with some error of its own; a wrong token is told by the device list.

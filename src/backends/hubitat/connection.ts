@@ -1,5 +1,6 @@
 // One connection to a hub, from its start to the first trouble: the events that come in, a snapshot at the start and after
 // each gap, a poll that finds what was missed.
+import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
@@ -62,6 +63,8 @@ export class Connection {
     this.parts = parts;
     this.usesListener = config.events === 'listener' || (config.events === 'auto' && !parts.isLoopbackOnly);
     const { signal } = this.ending;
+    // Everything that waits listens to it.
+    setMaxListeners(0, signal);
     this.client = createClient({ config, clock, counters, signal });
     this.runMethod = createRunMethod({ config, clock, counters, signal, log });
     this.known = createKnown(id, sink, counters);
@@ -160,7 +163,8 @@ export class Connection {
     });
   }
 
-  private lookSoon(): void {
+  /** Compares all with the hub now, unless that was just done. */
+  lookSoon(): void {
     if (this.parts.clock.elapsed() - this.lastLook >= REFRESH_MS) this.look();
   }
 

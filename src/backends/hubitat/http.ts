@@ -1,7 +1,8 @@
 // One request to the hub: a time limit, no redirects, and an error that tells whether the hub can have acted on it.
-import { type Clock, sleep } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import { type Json, parseJson } from '../../lib/json.ts';
+import { withSignals } from './signals.ts';
 
 /** What is asked. The path may carry the token and is never told. */
 export interface HubRequest {
@@ -48,27 +49,26 @@ export async function request(
   { url, what, timeoutMs, signal, body, headers }: HubRequest,
 ): Promise<HubAnswer> {
   const limit = new AbortController();
-  const timer = new AbortController();
-  sleep(clock, timeoutMs, timer.signal).then(
-    () => limit.abort(),
-    () => {},
-  );
+  const cancel = clock.after(timeoutMs, () => limit.abort());
   try {
-    const response = await fetch(url, {
-      method: body === undefined ? 'GET' : 'POST',
-      redirect: 'manual',
-      signal: AbortSignal.any([limit.signal, signal]),
-      ...(body !== undefined && { body }),
-      ...(headers && { headers }),
+    return await withSignals([limit.signal, signal], async either => {
+      const response = await fetch(url, {
+        method: body === undefined ? 'GET' : 'POST',
+        redirect: 'manual',
+        signal: either,
+        ...(body !== undefined && { body }),
+        ...(headers && { headers }),
+      });
+      return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
     });
-    return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
   } catch (error) {
     // Given up by us: the hub may be in the middle of it.
-    if (signal.aborted)
+    if (signal.aborted) {
       throw { passing: false, uncertain: true, error: asCausewayError(signal.reason) } satisfies Failure;
+    }
     throw unanswered(error, { what, host: new URL(url).host, timeoutMs, late: limit.signal.aborted });
   } finally {
-    timer.abort();
+    cancel();
   }
 }
 

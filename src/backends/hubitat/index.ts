@@ -1,5 +1,5 @@
 // The Hubitat backend: a hub's devices, its mode, HSM and variables, over the Maker API.
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { asCausewayError, CausewayError, hasCode } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/text.ts';
 import type { BackendSink, Command } from '../../model/command.ts';
 import type { Supervised } from '../supervisor.ts';
@@ -65,8 +65,14 @@ export class HubitatBackend implements Supervised {
         hint: didYouMean(command.command, Object.keys(device.commands)),
       });
     }
-    if (mapped) await carryOut({ client, runMethod, scale }, mapped, command, signal);
-    else known.tellLocation(await commandLocation(client, state, command, counters, signal));
+    try {
+      if (mapped) await carryOut({ client, runMethod, scale }, mapped, command, signal);
+      else known.tellLocation(await commandLocation(client, state, command, counters, signal));
+    } catch (error) {
+      // A hub that is gone shows by this first, where it pushes its events.
+      if (hasCode(error, 'BACKEND_OFFLINE', 'BACKEND_TIMEOUT', 'BACKEND_AUTH')) connection.lookSoon();
+      throw error;
+    }
   }
 
   async test(): Promise<{ ok: boolean; message: string; hint?: string }> {

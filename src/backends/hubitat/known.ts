@@ -75,7 +75,10 @@ export function createKnown(backend: string, sink: BackendSink, counters: Counte
 
   /** Takes over what a snapshot declares; its values are yet to be told. */
   const adopt = (snapshot: Snapshot): void => {
-    ({ state, scale } = snapshot);
+    scale = snapshot.scale;
+    // A part that was there and is refused once is not gone; one that was switched off stays until the next connection.
+    const { modes = state.modes, hsm = state.hsm, variables = state.variables } = snapshot.state;
+    state = { modes, hsm, variables };
     location = locationDevice(backend, state, counters);
     const ids = new Set(snapshot.devices.map(({ mapped }) => mapped.device.id));
     for (const id of entries.keys()) if (!ids.has(id)) entries.delete(id);

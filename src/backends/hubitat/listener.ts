@@ -8,11 +8,14 @@ import { parseJson } from '../../lib/json.ts';
 import { type ClientParts, createClient, type HubClient } from './client.ts';
 import type { EventListener, EventSource } from './eventsocket.ts';
 import type { HubitatConfig } from './schema.ts';
+import { withSignals } from './signals.ts';
 import { readEvent } from './wire.ts';
 
 const LARGEST_BODY = 256 * 1024;
-const MOST_CONNECTIONS = 64;
+const MOST_CONNECTIONS = 256;
 const REQUEST_MS = 10_000;
+/** Longer than the hub keeps a connection: one that we close while it posts costs it the event, and it posts but once. */
+const KEEP_ALIVE_MS = 120_000;
 const CLEAR_MS = 2_000;
 const CONNECT_MS = 10_000;
 
@@ -26,7 +29,8 @@ export interface ListenerParts extends ClientParts {
 export async function openListener(parts: ListenerParts): Promise<EventSource> {
   const { config, client, listener, counters } = parts;
   const path = `/${randomBytes(32).toString('base64url')}`;
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+  const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+  const server = createServer(limits, (request, response) => {
     void take(request, response, path).then(body => {
       if (body === undefined) return;
       const event = readEvent(body, counters);
@@ -112,20 +116,9 @@ async function ownAddress({ config, clock, signal }: ClientParts): Promise<strin
   const host = hostname.replace(/^\[|\]$/g, '');
   const limit = new AbortController();
   const cancel = clock.after(CONNECT_MS, () => limit.abort());
+  const at = Number(port) || (protocol === 'https:' ? 443 : 80);
   try {
-    return await new Promise<string>((resolve, reject) => {
-      const socket = connect({
-        host,
-        port: Number(port) || (protocol === 'https:' ? 443 : 80),
-        signal: AbortSignal.any([signal, limit.signal]),
-      });
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        const address = (socket.localAddress ?? '').replace(/^::ffff:/, '');
-        socket.destroy();
-        resolve(address.includes(':') ? `[${address}]` : address);
-      });
-    });
+    return await withSignals([signal, limit.signal], either => addressTowards(host, at, either));
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? 'no answer';
     throw new CausewayError('BACKEND_OFFLINE', `the hub at ${host} cannot be reached (${why})`, {
@@ -135,3 +128,14 @@ async function ownAddress({ config, clock, signal }: ClientParts): Promise<strin
     cancel();
   }
 }
+
+const addressTowards = (host: string, port: number, signal: AbortSignal): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host, port, signal });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      const address = (socket.localAddress ?? '').replace(/^::ffff:/, '');
+      socket.destroy();
+      resolve(address.includes(':') ? `[${address}]` : address);
+    });
+  });

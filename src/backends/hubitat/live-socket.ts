@@ -49,8 +49,8 @@ export function keepSocket({ url, clock, onText, onOpen, onLost, giveUpMs }: Soc
     if (isClosed) return;
     const now = clock.elapsed();
     lostAt ??= now;
-    const isHopeless = giveUpMs !== Number.POSITIVE_INFINITY && (!wasOpen || now - lostAt >= giveUpMs);
-    if (isHopeless) {
+    const left = lostAt + giveUpMs - now;
+    if (left <= 0 || (!wasOpen && giveUpMs !== Number.POSITIVE_INFINITY)) {
       close();
       onLost(reason);
       return;
@@ -58,7 +58,7 @@ export function keepSocket({ url, clock, onText, onOpen, onLost, giveUpMs }: Soc
     const isIdle = attempts === 0 && /idle timeout/i.test(reason);
     const wait = isIdle ? 0 : (WAITS_MS[Math.min(attempts, WAITS_MS.length - 1)] as number);
     attempts++;
-    cancelTimer = clock.after(wait, connect);
+    cancelTimer = clock.after(Math.min(wait, left), connect);
   };
 
   const listen = (): void => {

@@ -6,6 +6,7 @@ import { parseJson } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Asking, type ClientParts, insist, REQUEST_TIMEOUT_MS } from './client.ts';
 import { dataOf, type Failure, type HubAnswer, request } from './http.ts';
+import { withSignals } from './signals.ts';
 
 /** An argument with the type that the hub gives it. */
 export interface HubArgument {
@@ -73,8 +74,9 @@ export function createRunMethod(parts: ClientParts & { readonly log: Log }): Run
       if (!isAllowed || !/^\d+$/.test(device)) return false;
       const what = `/device/runmethod ${device} ${method}`;
       const body = JSON.stringify({ id: Number(device), method, args });
-      const signal = AbortSignal.any([given, parts.signal]);
-      const outcome = await insist(parts, { again, tries: 3, signal, what }, () => attempt(what, body, signal));
+      const outcome = await withSignals([given, parts.signal], signal =>
+        insist(parts, { again, tries: 3, signal, what }, () => attempt(what, body, signal)),
+      );
       if (outcome !== REFUSED) return true;
       isAllowed = false;
       log.info({ hub: origin }, 'the hub does not allow typed arguments: all commands go through the Maker API');

@@ -6,6 +6,7 @@ import type { Json } from '../../model/value.ts';
 import { DynamicValue, stepFields } from '../fields.ts';
 import { type Answer, defineAction, type Progress } from '../kind.ts';
 import { targetWords } from '../words.ts';
+import { dynamicMs } from './delay.ts';
 
 const schema = z
   .strictObject({
@@ -45,8 +46,10 @@ export const command = defineAction({
   start(config, context): Progress {
     const devices = context.view.members(config.device);
     let args: Json | undefined;
+    let timeoutMs: number | undefined;
     try {
       args = config.args === undefined ? undefined : context.deep(config.args as Json);
+      timeoutMs = config.timeout === undefined ? undefined : dynamicMs(config.timeout, context);
     } catch (error) {
       return { do: 'fail', error, command: config.command };
     }
@@ -56,6 +59,7 @@ export const command = defineAction({
         command: config.command,
         args,
         force: config.force ?? false,
+        ...(timeoutMs !== undefined && { timeoutMs }),
       });
       const waits = outcome === 'sent';
       return {

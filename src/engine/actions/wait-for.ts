@@ -65,7 +65,7 @@ export const waitFor = ({ action, condition, trigger, isCondition, describe }: S
 
   const onTimeout = (config: { on_timeout?: unknown }, state: State): Progress => {
     if (Array.isArray(config.on_timeout))
-      return { do: 'enter', list: 'on_timeout', state: { ...state, phase: 'on_timeout' } };
+      return { do: 'enter', list: 'on_timeout', state: { ...state, phase: 'on_timeout' }, bind: bound(null) };
     if (config.on_timeout === 'fail') {
       return {
         do: 'fail',

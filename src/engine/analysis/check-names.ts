@@ -49,7 +49,7 @@ function missingDevices(path: string, target: Target, { devices }: Known): Findi
     });
 }
 
-function wrongCommand({ path, target, command, args, part }: CommandRef, known: Known): Finding[] {
+function wrongCommand({ path, target, command, args, part, isRetried }: CommandRef, known: Known): Finding[] {
   return [...devicesOf(target, known)].flatMap((device): Finding[] => {
     const declared = Object.hasOwn(device.commands, command) ? device.commands[command] : undefined;
     if (!declared) {
@@ -58,6 +58,14 @@ function wrongCommand({ path, target, command, args, part }: CommandRef, known: 
       const message = `${device.id} has no command "${command}"`;
       const hint = didYouMean(command, Object.keys(device.commands));
       return [{ code: 'unknown_command', severity, path: `${path}/command`, message, hint }];
+    }
+    if (isRetried && !declared.idempotent) {
+      const message = `${command} is not the same twice as once, so it cannot be tried again`;
+      return [{ code: 'type_mismatch', severity: 'error', path: `${path}/retry`, message }];
+    }
+    if (path.startsWith('finally') && !declared.idempotent) {
+      const message = `${command} is not the same twice as once, so finally cannot hold it`;
+      return [{ code: 'type_mismatch', severity: 'error', path: `${path}/command`, message }];
     }
     if (part === 'trigger' || isComputed(args)) return [];
     try {

@@ -7,6 +7,7 @@ import type { Json } from '../../model/value.ts';
 import type { StepConfig } from '../kind.ts';
 import { type Rule, triggerId } from '../rules/schema.ts';
 import { bodyOf } from '../run/body.ts';
+import { covering, excluding } from './certainties.ts';
 import { isComputed } from './writes.ts';
 
 type Config = Record<string, Json | undefined>;
@@ -70,6 +71,16 @@ function ofCondition(c: Config, path: string, rule: Rule): Finding[] {
   if (c.type === 'time' && (typeof c.after === 'string' || typeof c.before === 'string')) return ofWindow(c, path);
   if (c.type === 'expression' && typeof c.expr === 'string' && c.expr.trim() === 'true')
     return [{ code: 'always_true', severity: 'info', path, message: 'this condition always holds' }];
+  if ((c.type === 'and' || c.type === 'or') && Array.isArray(c.conditions)) {
+    const conditions = c.conditions as Config[];
+    const excluded = c.type === 'and' ? excluding(conditions) : undefined;
+    if (excluded !== undefined) return [never(path, `these conditions exclude each other on ${excluded}`)];
+    const covered = c.type === 'or' ? covering(conditions) : undefined;
+    if (covered !== undefined)
+      return [
+        { code: 'always_true', severity: 'info', path, message: `one of these always holds, whatever ${covered} is` },
+      ];
+  }
   if (c.type === 'trigger' && c.id !== undefined && !path.startsWith('triggers')) {
     const ids = rule.triggers.map((_, index) => triggerId(rule, index));
     const unknown = [c.id].flat().filter(id => typeof id === 'string' && !ids.includes(id));

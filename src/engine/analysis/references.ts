@@ -25,6 +25,7 @@ export interface CommandRef {
   command: string;
   args: Json | undefined;
   part: 'action' | 'trigger';
+  isRetried: boolean;
 }
 
 /** All that a rule names. */
@@ -158,7 +159,14 @@ function collect(config: { [key: string]: Json }, path: string, part: Part, foun
   if (target !== undefined)
     found.devices.push({ path: where(config.device === undefined ? 'devices' : 'device'), target });
   if (target !== undefined && config.type === 'command' && part !== 'condition' && config.command !== undefined) {
-    found.commands.push({ path, target, command: String(config.command), args: config.args, part });
+    found.commands.push({
+      path,
+      target,
+      command: String(config.command),
+      args: config.args,
+      part,
+      isRetried: config.retry !== undefined,
+    });
   }
   const attribute =
     typeof config.attribute === 'string' ? config.attribute : config.type === 'event' ? config.name : undefined;

@@ -20,6 +20,9 @@ const schema = z
     if (config.is === undefined && config.is_not === undefined && config.by === undefined) {
       context.addIssue({ code: 'custom', path: ['is'], message: 'give is, is_not or by' });
     }
+    if (config.is !== undefined && config.is_not !== undefined) {
+      context.addIssue({ code: 'custom', path: ['is_not'], message: 'give is or is_not, not both' });
+    }
   })
   .meta({
     id: 'ConditionState',

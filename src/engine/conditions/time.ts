@@ -54,6 +54,21 @@ const windowSpec = (config: PeriodSpec): WindowSpec => ({
 });
 const windowOf = memoByObject((config: PeriodSpec): Window => parseWindow(windowSpec(config)));
 
+/** Weekdays and dates beside a period are those of the day on which the period began. */
+const datedPeriod = memoByObject((config: PeriodSpec) =>
+  memoByObject((period: PeriodSpec): PeriodSpec => {
+    const { weekdays, dates, weekday_of } = config;
+    return {
+      ...period,
+      ...(weekdays !== undefined && { weekdays }),
+      ...(dates !== undefined && { dates }),
+      ...(weekday_of !== undefined && { weekday_of }),
+    };
+  }),
+);
+
+const undated = memoByObject(({ after, before, workday }: PeriodSpec): PeriodSpec => ({ after, before, workday }));
+
 // Bounds by the clock need no place; the equator stands in where none is known, and sun bounds are refused at save.
 const NOWHERE = { latitude: 0, longitude: 0 };
 
@@ -83,11 +98,11 @@ export const time = defineCondition({
     return `it is ${parts.join(' ')}`;
   },
   evaluate(config, context) {
-    const own = within(config, context);
-    if (config.period === undefined || own === false) return { met: own };
+    if (config.period === undefined) return { met: within(config, context) };
     const period = context.view.period(config.period);
     if (!period) return { met: null, note: `house.yaml has no period "${config.period}"` };
-    const inPeriod = within(period, context);
-    return { met: inPeriod === false ? false : own === null || inPeriod === null ? null : true };
+    const bounds = within(undated(config), context);
+    const inPeriod = within(datedPeriod(config)(period), context);
+    return { met: bounds === false || inPeriod === false ? false : bounds === null || inPeriod === null ? null : true };
   },
 });

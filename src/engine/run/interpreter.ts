@@ -60,9 +60,10 @@ export function resume(run: RunRecord, threadId: number, by: Resumption, host: H
   const path = `${frame.list}/${frame.i}`;
   if (wait.retry) {
     frame.step.attempt++;
+    delete frame.step.memory;
     return settle(run, thread, start(run, thread, frame, step, path, host), host);
   }
-  if (by.with === 'due' && step.timeout !== undefined && !OWN_TIMEOUT.has(step.type)) {
+  if (by.with === 'due' && wait.isLimit) {
     const error = timeoutError(path);
     return settle(run, thread, { do: 'fail', outcome: 'timed_out', error }, host);
   }
@@ -189,6 +190,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'enter':
       held.state = progress.state;
       if (progress.repeat) held.repeat = progress.repeat;
+      if (step.as !== undefined && progress.bind !== undefined) run.bindings[step.as] = progress.bind;
       if (progress.listens && !held.listens) {
         held.listens = true;
         host.listens(run, thread);
@@ -224,11 +226,13 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'wait': {
       held.state = progress.state;
       const timeout = OWN_TIMEOUT.has(step.type) ? undefined : host.timeoutOf(step, host.context(run, thread, path));
-      const limit = timeout === undefined ? undefined : held.began + timeout;
-      const due = Math.min(progress.due ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
+      const limit = timeout === undefined ? Number.POSITIVE_INFINITY : held.began + timeout;
+      const own = progress.due ?? Number.POSITIVE_INFINITY;
+      const due = Math.min(own, limit);
       thread.wait = {
         since: host.now(),
         ...(Number.isFinite(due) && { due }),
+        ...(limit < own && { isLimit: true }),
         ...(progress.answers && { answers: [...progress.answers] }),
         ...(progress.name !== undefined && { name: progress.name }),
       };
@@ -292,7 +296,8 @@ function handle(
   outcome: string | undefined,
   host: Host,
 ): Ending | undefined {
-  for (;;) {
+  // A failed `on_error` is no error that it could take itself: the step fails with it.
+  for (let hasTaken = false; ; ) {
     const frame = thread.frames.at(-1);
     const step = frame && stepAt(run, frame, host);
     if (!frame || !step) break;
@@ -301,11 +306,12 @@ function handle(
       next(frame);
       return undefined;
     }
-    if (Array.isArray(step.on_error)) {
+    if (Array.isArray(step.on_error) && !hasTaken) {
       run.errors++;
       thread.frames.push({ list: `${frame.list}/${frame.i}/on_error`, i: 0, isErrorPath: true });
       return undefined;
     }
+    hasTaken = frame.isErrorPath === true;
     thread.frames.pop();
     const around = thread.frames.at(-1);
     const outer = around?.step && run.steps[around.step.trace];

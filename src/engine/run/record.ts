@@ -19,6 +19,8 @@ export interface Frame {
     began: number;
     /** It listens while steps inside it run. */
     listens?: boolean;
+    /** What the trigger that it waits for remembers: a hold, a window, a sequence in part. */
+    memory?: Record<string, Json>;
     /** Steps inside have to end by then (engine time). */
     limit?: number;
     /** The present round of a `repeat`. */
@@ -32,6 +34,8 @@ export interface Frame {
 /** What a thread waits for. Instants are engine time. */
 export interface Wait {
   due?: number;
+  /** `due` is the step's timeout. */
+  isLimit?: boolean;
   answers?: string[];
   name?: string;
   /** Waiting to try a failed step again. */

@@ -1,14 +1,18 @@
 // What waiting runs listen to: timers, answers, levels and triggers. None of it is stored; it is armed anew from the
 // records of the runs.
 import { Subscription } from 'rxjs';
+import type { Json } from '../../model/value.ts';
 import { actions } from '../actions/index.ts';
 import type { Core, LiveRule } from '../core.ts';
 import { watchCondition } from '../evaluate.ts';
-import type { Resumption, WatchContext } from '../kind.ts';
+import type { Memory, Resumption, WatchContext } from '../kind.ts';
 import { waitTrigger } from '../live-rule.ts';
 import type { Timer } from '../timeline.ts';
-import type { Body, RunRecord, Thread } from './record.ts';
+import type { Body, Frame, RunRecord, Thread } from './record.ts';
 import { localOf } from './step-context.ts';
+
+/** A step that has begun. */
+type Held = NonNullable<Frame['step']>;
 
 /** One ear of a step. */
 interface Ear {
@@ -21,9 +25,9 @@ interface Ear {
 interface Listening {
   /** By thread. */
   timers?: Map<number, Timer>;
-  /** By `<thread>/<depth>` of the step's frame. */
-  ears?: Map<string, Ear>;
-  limits?: Map<string, Timer>;
+  /** By the step, as long as it has not ended: another one may follow in its frame. */
+  ears?: Map<Held, Ear>;
+  limits?: Map<Held, Timer>;
 }
 
 /** The ears and timers of all runs. */
@@ -65,10 +69,10 @@ export class Waits {
     }
     for (const id of wait.answers ?? []) this.answers.set(id, { run: run.id, thread: thread.id });
     if (wait.retry) return;
-    const depth = thread.frames.length - 1;
-    const ear = mine.ears?.get(nameOf(thread, depth));
+    const held = thread.frames.at(-1)?.step;
+    const ear = held && mine.ears?.get(held);
     if (ear) ear.isWaiting = true;
-    else this.listen(run, live, thread, depth, true);
+    else this.listen(run, live, thread, thread.frames.length - 1, true);
   }
 
   /** A wait ends, or its thread does. */
@@ -77,7 +81,8 @@ export class Waits {
     mine?.timers?.get(thread.id)?.cancel();
     mine?.timers?.delete(thread.id);
     for (const id of thread.wait?.answers ?? []) this.answers.delete(id);
-    if (mine) deafen(mine, nameOf(thread, thread.frames.length - 1));
+    const held = thread.frames.at(-1)?.step;
+    if (mine && held) deafen(mine, held);
   }
 
   /** The innermost step of a thread listens while steps inside it run. */
@@ -90,39 +95,54 @@ export class Waits {
     const frame = thread.frames[depth];
     const step = frame && this.bodyOf(run, live).get(frame.list)?.[frame.i];
     const kind = step && actions.get(step.type);
-    if (!frame?.step || !step || !kind?.watch) return;
-    const name = nameOf(thread, depth);
+    const held = frame?.step;
+    if (!held || !step || !kind?.watch) return;
     const mine = this.of(run);
-    deafen(mine, name);
+    deafen(mine, held);
     const ear: Ear = { subscription: new Subscription(), isWaiting };
-    (mine.ears ??= new Map()).set(name, ear);
+    (mine.ears ??= new Map()).set(held, ear);
     const local = () => localOf(run, thread, live);
     const context: WatchContext = {
       view: live.view,
       path: `${frame.list}/${frame.i}`,
       level: (condition, at) => watchCondition(condition, at, live.view, core, local),
-      trigger: (config, at) => waitTrigger(core, live, config, at),
+      trigger: (config, at) => waitTrigger(core, live, config, at, this.memoryOf(run, held)),
     };
     const heard = (by: Extract<Resumption, { with: 'level' | 'trigger' }>) => {
       // While the backends tell their snapshots nothing is news; the level is looked at again at ready.
       if (!core.isReady() || (by.with === 'level' && by.met !== true)) return;
       if (ear.isWaiting) core.resumes.push({ run: run.id, thread: thread.id, by });
-      else if (frame.step && kind.hear) {
-        frame.step.state = kind.hear(frame.step.state, by);
+      else if (kind.hear) {
+        held.state = kind.hear(held.state, by);
         this.keep(run);
       }
     };
     const failed = (error: unknown) =>
       core.log.error({ rule: live.id, run: run.id, error: String(error) }, 'a wait failed; it ends by its timeout');
-    ear.subscription.add(kind.watch(step, frame.step.state, context).subscribe({ next: heard, error: failed }));
+    ear.subscription.add(kind.watch(step, held.state, context).subscribe({ next: heard, error: failed }));
+  }
+
+  private memoryOf(run: RunRecord, held: Held): Memory {
+    return {
+      get: <T extends Json>(name: string) => held.memory?.[name] as T | undefined,
+      set: (name, value) => {
+        held.memory ??= {};
+        if (value === undefined) delete held.memory[name];
+        else held.memory[name] = value;
+        this.keep(run);
+      },
+      names: () => Object.keys(held.memory ?? {}),
+    };
   }
 
   /** A step with steps inside has to end by its timeout. */
   limit(run: RunRecord, thread: Thread, depth: number, due: number): void {
+    const held = thread.frames[depth]?.step;
+    if (!held) return;
     const by: Resumption = { with: 'expired', depth };
     const timer = this.core.timeline.at(due, () => this.core.resumes.push({ run: run.id, thread: thread.id, by }));
     const mine = this.of(run);
-    (mine.limits ??= new Map()).set(nameOf(thread, depth), timer);
+    (mine.limits ??= new Map()).set(held, timer);
   }
 
   /** After a restart: everything that the threads of a run wait for. */
@@ -139,11 +159,9 @@ export class Waits {
   /** Lets go of what belongs to steps that have ended meanwhile. */
   prune(run: RunRecord): void {
     const mine = this.byRun.get(run.id);
-    for (const name of [...(mine?.ears?.keys() ?? []), ...(mine?.limits?.keys() ?? [])]) {
-      const [thread, depth] = name.split('/').map(Number);
-      const found = run.threads.find(one => one.id === thread);
-      if (mine && found?.frames[depth as number]?.step === undefined) deafen(mine, name);
-    }
+    if (!mine?.ears && !mine?.limits) return;
+    const begun = new Set(run.threads.flatMap(thread => thread.frames.map(frame => frame.step)));
+    for (const held of heldIn(mine)) if (!begun.has(held)) deafen(mine, held);
   }
 
   /** The run is over. */
@@ -151,16 +169,16 @@ export class Waits {
     for (const thread of run.threads) this.end(run, thread);
     const mine = this.byRun.get(run.id);
     if (!mine) return;
-    for (const name of [...(mine.ears?.keys() ?? []), ...(mine.limits?.keys() ?? [])]) deafen(mine, name);
+    for (const held of heldIn(mine)) deafen(mine, held);
     this.byRun.delete(run.id);
   }
 }
 
-const nameOf = (thread: Thread, depth: number) => `${thread.id}/${depth}`;
+const heldIn = ({ ears, limits }: Listening): Held[] => [...(ears?.keys() ?? []), ...(limits?.keys() ?? [])];
 
-function deafen(mine: Listening, name: string): void {
-  mine.ears?.get(name)?.subscription.unsubscribe();
-  mine.ears?.delete(name);
-  mine.limits?.get(name)?.cancel();
-  mine.limits?.delete(name);
+function deafen(mine: Listening, held: Held): void {
+  mine.ears?.get(held)?.subscription.unsubscribe();
+  mine.ears?.delete(held);
+  mine.limits?.get(held)?.cancel();
+  mine.limits?.delete(held);
 }

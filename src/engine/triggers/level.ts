@@ -18,6 +18,8 @@ interface LevelTrigger {
   watch(device: string): Observable<Event>;
   /** Whether a member is at the level now; `data` is what the hold began with. */
   level(device: string, data?: Partial<TriggerData>): Ternary;
+  /** Whether the value of an event is at the level: of a device that comes back it is told before it can be reached. */
+  told?(event: Event): Ternary;
   /** What a change means for a member of its own. */
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
@@ -76,10 +78,14 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   };
   const groupEdge = (event: Event): Edge => {
     const was = counted();
-    const levelNow = trigger.level(event.device);
+    const isNews = event.change === 'changed';
+    // What is remembered of a member follows its values here, too.
+    if (isNews) trigger.edge(event);
+    else trigger.observe?.(event);
+    const levelNow = isNews && trigger.told ? trigger.told(event) : trigger.level(event.device);
     if (levelNow !== null || !before.has(event.device)) before.set(event.device, levelNow);
     const is = counted();
-    if (event.change !== 'changed') return { do: 'look', member: '' };
+    if (!isNews) return { do: 'look', member: '' };
     const enters = {
       all: is.n > 0 && is.yes === is.n && was.yes < was.n,
       last: is.n > 0 && is.yes === is.n && was.yes < was.n,

@@ -2,6 +2,7 @@
 import { filter, map, merge } from 'rxjs';
 import { z } from 'zod';
 import type { Ternary } from '../../model/run.ts';
+import type { Json } from '../../model/value.ts';
 import {
   attributeFields,
   byField,
@@ -84,13 +85,13 @@ export function crossing(
     if (!isInside) return 'leave';
     return previous !== null && !inside(previous, bounds) ? 'enter' : 'stay';
   }
-  const armed = memory.get() ?? (previous !== null && !inside(previous, bounds));
-  if (isInside) {
-    if (armed) memory.set(false);
-    return armed ? 'enter' : 'stay';
-  }
-  if (clear(n, bounds) && armed !== true) memory.set(true);
-  return clear(n, bounds) || !armed ? (clear(n, bounds) ? 'leave' : 'stay') : 'leave';
+  // Where nothing is remembered, the number before tells whether it was inside.
+  const wasArmed = memory.get() ?? (previous === null ? undefined : !inside(previous, bounds));
+  const isClear = clear(n, bounds);
+  const armed = isInside ? false : isClear || wasArmed;
+  if (armed !== undefined && armed !== memory.get()) memory.set(armed);
+  if (isInside) return wasArmed ? 'enter' : 'stay';
+  return armed ? 'leave' : 'stay';
 }
 
 /** What a number that is no news (a snapshot) makes of being armed: inside nothing is entered, clear of it all is armed. */
@@ -115,10 +116,9 @@ export const numeric = defineTrigger({
       const value = context.view.good(device, config.attribute)?.value;
       return typeof value === 'number' ? value : null;
     };
-    const level = (device: string): Ternary => {
+    const levelAt = (device: string, n: Json): Ternary => {
       const now = bounds();
-      const n = numberOf(device);
-      if (now === null || n === null) return null;
+      if (now === null || typeof n !== 'number') return null;
       // Within the hysteresis of a region that was entered, a hold goes on.
       if (now.hysteresis > 0 && context.memory.get<boolean>(`armed:${device}`) === false) return !clear(n, now);
       return inside(n, now);
@@ -128,7 +128,8 @@ export const numeric = defineTrigger({
       match: config.match,
       resync: config.on_startup === 'compare',
       watch: device => context.signal(keys.attribute(device, config.attribute)),
-      level,
+      level: device => levelAt(device, numberOf(device)),
+      told: event => levelAt(event.device, event.value),
       observe(event) {
         const now = bounds();
         if (config.hysteresis === undefined || now === null || typeof event.value !== 'number') return;

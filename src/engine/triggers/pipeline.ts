@@ -172,7 +172,8 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       if (level === true && !hold) enter({ do: 'enter', member, data: dropped });
     }
     if (hold && level === false) leave(member, 'left_state');
-    else if (hold && view.now() >= hold.due && parts.isReady()) due(member);
+    // One whose timer is still to come fires by it, in the order of due times.
+    else if (hold && view.now() >= hold.due && parts.isReady() && !timers.has(HOLD + member)) due(member);
   };
   const gone = (member: string) => {
     if (config.unavailable !== 'cancel') return;
@@ -223,7 +224,8 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       for (const member of unknownMembers(attached, config, context)) write(WANTED + member, true);
     },
     compare() {
-      for (const edge of compared.values()) enter(edge);
+      // What was told first may have been left again before all had told.
+      for (const edge of compared.values()) if (attached?.level?.(edge.member, edge.data) === true) enter(edge);
       compared.clear();
     },
     look() {

@@ -63,7 +63,8 @@ export const state = defineTrigger({
           !among(value, config.from, equal))
       );
     };
-    const named = config.to !== undefined || config.not_to !== undefined;
+    // What a hold waits on: the values of `to`; with `from` alone anything else; without both the very value.
+    const named = config.to !== undefined || config.not_to !== undefined || config.from !== undefined;
     return levelTrigger(context, {
       target: config.device,
       match: config.match,
@@ -72,20 +73,17 @@ export const state = defineTrigger({
       level(device, data) {
         const reading = context.view.good(device, config.attribute);
         if (!reading) return null;
-        // Without `to`, a hold waits on the very value that it began with.
         if (!named && data?.value !== undefined) return valuesEqual(reading.value, data.value);
         return fits(device, reading.value);
       },
+      told: event => fits(event.device, event.value),
       edge(event) {
         const equal = equalOn(event.device);
         if (!fits(event.device, event.value)) return 'leave';
         if (event.previous === null && !namesNull(config.from)) return 'stay';
-        if (!among(event.previous, config.from, equal)) return named ? 'stay' : 'leave';
+        if (!among(event.previous, config.from, equal)) return 'stay';
         if (config.not_from !== undefined && among(event.previous, config.not_from, equal)) return 'stay';
-        if (event.previous !== null && named && config.from === undefined && config.not_from === undefined) {
-          // From one wanted value to another: it fires anew without a hold, a running hold goes on.
-          return 'enter';
-        }
+        // From one wanted value to another it fires anew without a hold; a running hold goes on.
         return named ? 'enter' : 'restart';
       },
     });

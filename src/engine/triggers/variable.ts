@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { valuesEqual } from '../../model/value.ts';
 import { byField, DynamicNumber, nonEmptyInterval, OneOrMany, triggerFields, VariableName } from '../fields.ts';
 import { defineTrigger, type Edge } from '../kind.ts';
-import { keys } from '../signals.ts';
 import { boundWords, valueWords } from '../words.ts';
 import { among, causeOf } from './level.ts';
 import { boundsOf, crossing } from './numeric.ts';
@@ -39,7 +38,7 @@ export const variable = defineTrigger({
     return parts.join(' ');
   },
   attach: (config, context) => ({
-    edges$: context.signal(keys.variable(config.name)).pipe(
+    edges$: context.variable(config.name).pipe(
       filter(signal => {
         if (signal.change !== 'changed') return false;
         if (!among(signal.previous, config.from, valuesEqual) || !among(signal.value, config.to, valuesEqual))

@@ -1,6 +1,7 @@
 // A clock that runs with the real one and can jump ahead: what is due in the meantime happens, one by one.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { eventually } from '../../kit/eventually.ts';
 
 export interface JumpingClock extends Clock {
   /** Moves ahead; each timer that is due by then runs, with a turn of the event loop after it. */
@@ -65,3 +66,10 @@ export function jumpingClock(): JumpingClock {
     },
   };
 }
+
+/** Resolves once something has come about; until then time passes some forty times as fast. */
+export const passing = (clock: JumpingClock, look: () => boolean, what = 'it') =>
+  eventually(() => {
+    void clock.jump(200);
+    return look();
+  }, what);

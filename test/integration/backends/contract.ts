@@ -1,6 +1,6 @@
 // What every backend must do, whatever system it bridges. A system gives a stage; what it cannot bring about is left out.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { supervise, type Supervised } from '../../../src/backends/supervisor.ts';
+import { type Supervised, supervise } from '../../../src/backends/supervisor.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import type { Backend } from '../../../src/model/command.ts';
 import { coerce, type Json } from '../../../src/model/value.ts';
@@ -164,7 +164,9 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       expect(last).toBeGreaterThan(value as number);
     });
 
-    test('does not storm a system that refuses its credentials, says what to do, and tells no secret', async ({ skip }) => {
+    test('does not storm a system that refuses its credentials, says what to do, and tells no secret', async ({
+      skip,
+    }) => {
       const { credentials, contacts } = stage.system;
       if (!credentials || !contacts) return skip();
       credentials.refuse();

@@ -9,7 +9,9 @@ import { recorder } from '../../unit/backends/kit.ts';
 import { type JumpingClock, jumpingClock } from './clock.ts';
 
 /** Keys of config.yaml beside url, app and token. */
-export type Settings = Partial<Record<'events' | 'listen' | 'logs' | 'runmethod' | 'login' | 'poll' | 'temperature_scale' | 'token' | 'url', unknown>>;
+export type Settings = Partial<
+  Record<'events' | 'listen' | 'logs' | 'runmethod' | 'login' | 'poll' | 'temperature_scale' | 'token' | 'url', unknown>
+>;
 
 /** The backend at a hub, not started. */
 export function backendAt(

@@ -1,7 +1,14 @@
 // A hub to test against: the Maker API, its posts, the eventsocket and the logsocket over HTTP and WebSocket, with a real
 // hub's oddities and troubles at the push of a button. It refuses every path that is not known of the real one.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -91,6 +98,7 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
   const eventSockets = new Set<WebSocket>();
   const logSockets = new Set<WebSocket>();
   const frozen = new Set<WebSocket>();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let port = options.port ?? 0;
   let token = options.token ?? 'simulated-token';
   let session: string | undefined;
@@ -120,10 +128,8 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
     if (postUrl === undefined || (!event.device && quirks.noLocationPosts)) return;
     const body = JSON.stringify(postForm(event, quirks.flatPosts));
     const headers = { 'content-type': quirks.textPosts ? 'text/plain' : 'application/json' };
-    posting = posting.then(async () => {
-      const response = await fetch(postUrl, { method: 'POST', headers, body }).catch(() => undefined);
-      await response?.arrayBuffer().catch(() => {});
-    });
+    // One after the other: a real hub's posts of one device arrive in order as well.
+    posting = posting.then(() => post(postUrl, headers, body, agent));
   }
 
   function frame(text: string): void {
@@ -285,10 +291,23 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
     },
     async stop() {
       await posting;
+      agent.destroy();
       await down();
     },
   };
 }
+
+/** Posts, whatever becomes of it. */
+const post = (url: string, headers: Record<string, string>, body: string, agent: Agent): Promise<void> =>
+  new Promise(resolve => {
+    const request = httpRequest(url, { method: 'POST', headers, agent, timeout: 2_000 }, response => {
+      response.resume();
+      response.on('close', resolve);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve());
+    request.end(body);
+  });
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -33,6 +33,10 @@ describe('an event', () => {
     expect(eventLine({ ...command, value: { $command: '01M8', level: 30 } })).toBe(
       '2026-11-30T10:00:00.000Z  virtual:fan  ← setLevel {"level":30}  by user',
     );
+    const message = { ...event, kind: 'input', device: 'home/say', attribute: '', value: 'Dinner', change: 'reported' };
+    expect(eventLine({ ...message, cause: { by: 'mqtt' } })).toBe(
+      '2026-11-30T10:00:00.000Z  home/say = Dinner  by mqtt',
+    );
     expect(eventLine({ dropped: 7 })).toContain('7 events left out');
   });
 });

@@ -92,7 +92,7 @@ describe('check', () => {
     const check = async () => ({ ok: false, files: ['config.yaml'], problems: [problem] });
     expect(await cli(['check'], { parts: { check } })).toEqual({
       code: 1,
-      out: 'error: config.yaml:3:5 http/prot: unknown key "prot"; did you mean "port"?\n1 files checked, not all right\n',
+      out: 'error: config.yaml:3:5 http/prot: unknown key "prot"; did you mean "port"?\n1 file checked, not all right\n',
       err: '',
     });
     const fine = async () => ({ ok: true, files: ['a.yaml'], problems: [] });

@@ -65,7 +65,7 @@ describe('what config.yaml may leave out', () => {
 
   test('CAUSEWAY_HOME names the folder', () => {
     expect(configDir({ CAUSEWAY_HOME: '/etc/causeway' }, '/work')).toBe('/etc/causeway');
-    expect(configDir({ CAUSEWAY_HOME: 'here' }, '/work')).toBe('/work/here');
+    expect(configDir({ CAUSEWAY_HOME: 'here' }, '/srv')).toBe('/srv/here');
     expect(configDir({ CAUSEWAY_HOME: '' }, '/work')).toBe('/work');
   });
 });

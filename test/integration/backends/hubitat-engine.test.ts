@@ -1,0 +1,162 @@
+// From the hub through the engine and back to the hub: event → rule → command, with one chain of causes; and what an outage
+// of the hub is to rules.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { HubitatBackend } from '../../../src/backends/hubitat/index.ts';
+import { supervise } from '../../../src/backends/supervisor.ts';
+import { Engine } from '../../../src/engine/engine.ts';
+import { requireRule } from '../../../src/engine/rules/schema.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import type { Backend, CommandResult } from '../../../src/model/command.ts';
+import type { Event } from '../../../src/model/event.ts';
+import { Devices } from '../../../src/state/devices.ts';
+import { House } from '../../../src/state/house.ts';
+import { Values } from '../../../src/state/values.ts';
+import { memoryStore } from '../../../src/store/memory.ts';
+import { eventually } from '../../kit/eventually.ts';
+import { type HubSimulatorOptions, startHubSimulator } from '../../simulators/hubitat/index.ts';
+import { jumpingClock, passing } from './clock.ts';
+import { backendAt } from './hubitat-kit.ts';
+
+const ALL = { name: 'file', devices: true, house: true, rules: true };
+const nothing = () => {};
+
+let ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+});
+
+async function stage(rules: object[], options: HubSimulatorOptions & { modeOwner?: boolean } = {}) {
+  const clock = jumpingClock();
+  const hub = await startHubSimulator(options);
+  const backend: HubitatBackend = backendAt(hub, { temperature_scale: 'C' }, { clock });
+  const supervised = supervise(backend, { clock, log: silentLog, random: () => 0 });
+  const events: Event[] = [];
+  const results: CommandResult[] = [];
+  const devices = new Devices();
+  const house = new House();
+  house.declare(['Day', 'Evening', 'Night', 'Away'], {}, clock.now());
+  const engine: Engine = new Engine(
+    {
+      clock,
+      log: silentLog,
+      store: memoryStore(),
+      devices,
+      values: new Values(),
+      house,
+      backends: new Map<string, Backend>([[supervised.id, supervised]]),
+      surroundings: { zone: 'Europe/Berlin', place: undefined, periods: {}, scenes: {}, isWorkday: () => true },
+      settings: { guard: { runs: 30, perMs: 60_000 }, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: ALL },
+      sinks: {
+        onEvent: event => events.push(event),
+        onTrace: nothing,
+        onGuard: nothing,
+        onRule: nothing,
+        onEffect: id => engine.answered(id, { outcome: 'ok' }),
+        onResult: result => results.push(result),
+        onLog: nothing,
+      },
+      deviceBudget: 6_000,
+      ...(options.modeOwner && {
+        modeOwner: () => ({ backend: 'hubitat', device: 'hubitat:location', command: 'setMode' }),
+      }),
+    },
+    { skew: 0 },
+  );
+  await engine.start(rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL })));
+  await supervised.start(engine.sink('hubitat'));
+  await eventually(() => devices.backend('hubitat')?.ready, 'ready');
+  await engine.idle();
+  ends.push(
+    () => hub.stop(),
+    () => engine.stop(),
+    () => supervised.stop(),
+  );
+  return { clock, hub, engine, events, results, devices, house };
+}
+
+const doorLight = {
+  id: 'door-light',
+  name: 'Light with the door',
+  triggers: [{ type: 'state', device: 'hubitat:3', attribute: 'contact', to: 'open' }],
+  actions: [{ type: 'command', device: 'hubitat:2', command: 'setLevel', args: { level: 80 } }],
+};
+
+describe('a rule over a hub', () => {
+  test('is triggered by its event and commands it; the report that follows has the same cause', async () => {
+    const { hub, events, results } = await stage([doorLight]);
+    hub.state.set(3, 'contact', 'open');
+    const level = await eventually(
+      () => events.find(event => event.device === 'hubitat:2' && event.attribute === 'level' && event.value === 80),
+      'the level',
+    );
+    const contact = events.find(event => event.attribute === 'contact' && event.value === 'open');
+    expect(contact).toMatchObject({ change: 'changed', previous: 'closed', cause: { by: 'device' } });
+    expect(level).toMatchObject({ change: 'changed', cause: { root: contact?.id, by: 'rule:door-light' } });
+    await eventually(() => results.length === 1, 'the result');
+    expect(results).toMatchObject([{ outcome: 'ok' }]);
+    expect(hub.state.received).toMatchObject([{ device: 2, command: 'setLevel', args: [80], way: 'runmethod' }]);
+  });
+
+  test('is not triggered by what the hub is when we begin, nor by what changed in an outage', async () => {
+    const { clock, hub, events, devices } = await stage([doorLight]);
+    await hub.down();
+    await passing(clock, () => devices.backend('hubitat')?.state === 'offline', 'offline');
+    expect(devices.availability('hubitat:3')).toBe('offline');
+    hub.state.set(3, 'contact', 'open');
+    await hub.up();
+    await eventually(() => devices.backend('hubitat')?.ready, 'ready');
+    const told = await eventually(() =>
+      events.find(({ attribute, value }) => attribute === 'contact' && value === 'open'),
+    );
+    expect(told.change).toBe('resync');
+    hub.state.press(4, 1);
+    await eventually(() => events.some(({ attribute }) => attribute === 'pushed'), 'a later event');
+    expect(hub.state.received).toEqual([]);
+  });
+
+  test('leaves a command out that would change nothing', async () => {
+    const { hub, results, events } = await stage([
+      {
+        ...doorLight,
+        actions: [
+          { type: 'command', device: 'hubitat:1', command: 'off' },
+          { type: 'command', device: 'hubitat:1', command: 'on' },
+        ],
+      },
+    ]);
+    hub.state.set(3, 'contact', 'open');
+    await eventually(() => events.some(({ device, value }) => device === 'hubitat:1' && value === 'on'), 'on');
+    await eventually(() => results.length > 0, 'the result');
+    expect(hub.state.received.map(({ command }) => command)).toEqual(['on']);
+  });
+
+  test('has a command in doubt when the answer to one that is not idempotent is lost', async () => {
+    const { hub, results } = await stage([
+      { ...doorLight, actions: [{ type: 'command', device: 'hubitat:4', command: 'push', args: { button: 1 } }] },
+    ]);
+    hub.trouble.cuts = 1;
+    hub.state.set(3, 'contact', 'open');
+    await eventually(() => results.length === 1, 'the result');
+    expect(results).toMatchObject([{ outcome: 'in_doubt', error: { code: 'BACKEND_TIMEOUT' } }]);
+    expect(hub.state.received).toHaveLength(1);
+  });
+
+  test('sees the hub’s mode as the house’s where the hub owns it, and sets it there', async () => {
+    const { hub, house } = await stage(
+      [
+        {
+          id: 'night',
+          name: 'Night',
+          triggers: [{ type: 'mode', to: 'Evening' }],
+          actions: [{ type: 'set_mode', mode: 'Night' }],
+        },
+      ],
+      { modeOwner: true },
+    );
+    expect(house.mode.value).toBe('Day');
+    hub.state.setMode('Evening');
+    await eventually(() => house.mode.value === 'Night', 'the mode');
+    expect(hub.state.modes?.find(mode => mode.active)?.name).toBe('Night');
+  });
+});
