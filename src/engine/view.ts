@@ -17,6 +17,8 @@ export interface Surroundings {
   periods: Readonly<Record<string, PeriodSpec>>;
   /** Whether the local day of an instant (epoch ms) is a workday; null where nothing is configured. */
   isWorkday(wall: number): boolean | null;
+  /** The root of the gateway's own topics, which rules may not publish on. */
+  root?: string;
   /** Scenes of house.yaml: device → attribute → value. */
   scenes: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, never>>>>>>;
 }

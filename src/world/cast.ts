@@ -60,7 +60,8 @@ export function castOf(scenario: Scenario, rules: readonly unknown[]): Map<strin
   for (const rule of rules) tellRule(rule, of, tell);
   tellHouse(scenario, of, tell);
   tellExpected(scenario, of, tell);
-  const ofKnown: Of = ref => (named.has(resolve(ref)) ? of(ref) : undefined);
+  // A button may be pressed by nobody; what a rule would look at or command has to be somewhere.
+  const ofKnown: Of = (ref, isEvent) => (isEvent || named.has(resolve(ref)) ? of(ref) : undefined);
   for (const { save, patch } of scenario.timeline)
     for (const rule of [save, patch])
       if (rule !== undefined) tellRule(rule, ofKnown, (ref, ...rest) => ofKnown(ref) && tell(ref, ...rest));
@@ -68,7 +69,7 @@ export function castOf(scenario: Scenario, rules: readonly unknown[]): Map<strin
   return new Map([...named].map(([id, one]) => [id, memberOf(id, one, declared.get(id))]));
 }
 
-type Of = (ref: string) => Named | undefined;
+type Of = (ref: string, isEvent?: boolean) => Named | undefined;
 type Tell = (ref: string, attribute: string, values: unknown[], kind: 'facts' | 'wishes') => void;
 
 /** The value of a `given` attribute, which may stand as `{ value, since }`. */
@@ -131,7 +132,7 @@ function tellRule(rule: unknown, of: Of, tell: Tell): void {
   for (const { target } of found.devices) for (const ref of idsOf(target)) of(ref);
   for (const { target, attribute, values, isNumeric, isEvent } of found.attributes) {
     for (const ref of idsOf(target)) {
-      if (isEvent) of(ref)?.events.add(attribute);
+      if (isEvent) of(ref, true)?.events.add(attribute);
       else
         tell(
           ref,

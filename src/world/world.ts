@@ -23,7 +23,7 @@ import { Values } from '../state/values.ts';
 import { type MemoryStore, memoryStore } from '../store/memory.ts';
 import { castOf, type Member } from './cast.ts';
 import { initialStore, variablesOf } from './given.ts';
-import { Outside } from './outside.ts';
+import { Outside, TOPICS } from './outside.ts';
 import type { Scenario } from './scenario.ts';
 import { elapsedOf, instantOf, type ScenarioTime } from './scenario-time.ts';
 import { Seen } from './seen.ts';
@@ -92,6 +92,7 @@ export class World {
     this.surroundings = {
       zone: place.timezone,
       place,
+      root: TOPICS.root,
       periods: house.periods,
       isWorkday: wall => isWorkday(dayAt(wall, this.surroundings.zone), house.workdays),
       scenes: house.scenes as never,

@@ -1,7 +1,7 @@
 // A disk that runs full under a running gateway: it says so, releases nothing that is not stored, loses nothing that it
 // acknowledged, and goes on by itself once there is space. On a small tmpfs, where one may be mounted.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,8 @@ import { eventually } from '../kit/eventually.ts';
 import { CallError, type GatewayProcess, gatewayKit } from '../kit/gateway-process.ts';
 import { connectMqtt, type TestMqtt } from '../kit/mqtt-client.ts';
 
-const disk = smallDisk();
+const disk = smallDisk('8m');
+const rulesDisk = smallDisk('64k');
 const why = disk === undefined ? ' (skipped: no tmpfs can be mounted here)' : '';
 
 describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
@@ -34,7 +35,8 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
       },
     };
     const house = { variables: { counted: { type: 'number', initial: 0 } } };
-    const home = kit.home({ config: { data: { dir: disk ?? '' } }, house, rules });
+    const home = kit.home({ config: { data: { dir: disk ?? '' }, rules: { dir: rulesDisk ?? '' } }, house });
+    for (const [file, rule] of Object.entries(rules)) home.write(join(rulesDisk ?? '', file), rule);
     gateway = await kit.start(home);
     watcher = await connectMqtt(gateway.mqttUrl, ['out/#']);
     await gateway.call('create_device', { name: 'lamp', capabilities: ['switch'], values: { switch: 'off' } });
@@ -42,9 +44,12 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
   afterAll(async () => {
     await watcher?.end();
     await gateway?.kill();
-    if (disk !== undefined) execFileSync('umount', [disk]);
+    for (const each of [disk, rulesDisk]) {
+      if (each === undefined) continue;
+      execFileSync('umount', [each]);
+      rmSync(each, { recursive: true });
+    }
     await kit.end();
-    if (disk !== undefined) rmSync(disk, { recursive: true, force: true });
   });
 
   const status = async () => (await (await fetch(`${gateway.url}/status`)).json()) as { parts: { store: object } };
@@ -123,13 +128,36 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
     ]);
     await gateway.call('send_command', { device: 'virtual:lamp', command: 'off' });
   }, 60_000);
+
+  it('of the rule files refuses what does not fit, and leaves the rule and its revisions as they were', async () => {
+    const file = join(rulesDisk ?? '', 'count.yaml');
+    const before = readFileSync(file, 'utf8');
+    const { revision } = await gateway.call('get_rule', { id: 'count' });
+    const tooLong = { id: 'count', patch: { description: 'x'.repeat(70_000) } };
+    const error: unknown = await gateway.call('update_rule', tooLong).catch(thrown => thrown);
+    expect((error as CallError).error).toMatchObject({ code: 'DATA_UNWRITABLE' });
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect(readdirSync(rulesDisk ?? '').sort()).toEqual(['count.yaml', 'follow.yaml']);
+
+    const { revision: last, rule } = await gateway.call('get_rule', { id: 'count' });
+    expect(rule.description).toBeUndefined();
+    const updated = await gateway.call('update_rule', { id: 'count', patch: { description: 'short' }, revision: last });
+    expect(updated).toMatchObject({ revision: last + 1, rule: { description: 'short' } });
+    const { revisions } = await gateway.call('list_revisions', { id: 'count' });
+    expect(revisions.map((each: { revision: number; via: string }) => [each.revision, each.via])).toEqual([
+      [revision + 3, 'rest'],
+      [revision + 2, 'file'],
+      [revision + 1, 'rest'],
+      [revision, 'file'],
+    ]);
+  });
 });
 
-/** A mounted tmpfs of 8 MB; undefined where that is not allowed. */
-function smallDisk(): string | undefined {
+/** A mounted tmpfs; undefined where that is not allowed. */
+function smallDisk(size: string): string | undefined {
   const dir = mkdtempSync(join(tmpdir(), 'causeway-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir], { stdio: 'ignore' });
     return dir;
   } catch {
     rmSync(dir, { recursive: true });

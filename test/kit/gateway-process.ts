@@ -28,6 +28,7 @@ export interface HomeFiles {
 export interface Home {
   readonly dir: string;
   readonly data: string;
+  /** @param file below the folder, or absolute */
   write(file: string, content: object | string): void;
   read(file: string): string;
 }
@@ -179,7 +180,7 @@ function homeAt(dir: string, data: string): Home {
     dir,
     data,
     write(file, content) {
-      const path = join(dir, file);
+      const path = resolve(dir, file);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, typeof content === 'string' ? content : stringify(content));
     },

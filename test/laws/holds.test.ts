@@ -182,8 +182,10 @@ class Model {
   can(op: Op): boolean {
     switch (op.do) {
       case 'set':
-      case 'clock':
         return true;
+      case 'clock':
+        // By how much a wall was stepped while nobody looked cannot be told.
+        return this.engine !== 'off';
       case 'unavailable':
         // After a power cut the engine may know an older value, with which a return is compared.
         return this.device.isOnline && !(this.engine === 'off' && this.wasPowerCut);
@@ -336,7 +338,8 @@ function both(train: Train): { scenario: object; fires: number[] } {
   const timeline: object[] = [];
   let at = 0;
   for (const [n, { gap, op }] of train.ops.entries()) {
-    at += gap * 1000;
+    // Last known values are stored a quarter of a second later (DESIGN §8): no kill before.
+    at += Math.max(gap, op.do === 'kill' || op.do === 'power' ? 1 : 0) * 1000;
     model.runTo(at);
     if (!model.can(op)) continue;
     model.apply(op);

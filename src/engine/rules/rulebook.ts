@@ -220,8 +220,8 @@ export class Rulebook {
           hint: 'read it again',
         });
       }
-      removeRuleFile(this.parts.dir, entry.file);
       await this.record(id, entry.revision + 1, null, author);
+      removeRuleFile(this.parts.dir, entry.file);
       this.entries.delete(id);
       await this.withdraw(id);
     });
@@ -236,9 +236,18 @@ export class Rulebook {
   ): Promise<Entry> {
     const known = this.entries.get(rule.id);
     const text = ruleText(body, known ? readRuleFile(this.parts.dir, file).text : undefined);
-    const revision = (known?.revision ?? (await this.parts.store.revisions(rule.id, 1))[0]?.revision ?? 0) + 1;
+    const last = (await this.parts.store.revisions(rule.id, 1))[0];
+    const revision = (last?.revision ?? 0) + 1;
     await this.record(rule.id, revision, body, author);
-    await writeRuleFile(this.parts.dir, file, text);
+    try {
+      await writeRuleFile(this.parts.dir, file, text);
+    } catch (error) {
+      // The newest revision is what is in force.
+      const { author: name, via } = last ?? { author: author.name, via: author.via };
+      await this.record(rule.id, revision + 1, last?.body ?? null, { ...author, name, via });
+      if (known) this.entries.set(rule.id, { ...known, revision: revision + 1 });
+      throw error;
+    }
     const entry: Entry = { id: rule.id, file, body, rule, revision, faults: [], findings };
     this.entries.set(rule.id, entry);
     await this.run(entry, author.authority);

@@ -46,6 +46,12 @@ export function stepContext(
   const local = localOf(run, thread, live);
   const leave = (effect: OutgoingEffect, durable: boolean): { id: string; outcome: 'sent' | 'shadow' } => {
     const id = core.ids();
+    const { root } = core.surroundings;
+    if (effect.type === 'publish' && root !== undefined && `${effect.topic}/`.startsWith(`${root}/`)) {
+      throw new CausewayError('FORBIDDEN', `${effect.topic} is one of the gateway’s own topics`, {
+        hint: 'use command, set_variable, set_mode or control_rule',
+      });
+    }
     if (run.shadow) return { id, outcome: 'shadow' };
     const once = effect.type !== 'publish';
     if (durable) core.tx.put('outbox', id, { kind: 'effect', effect, cause: run.out, once });

@@ -1,5 +1,5 @@
 // The frame of triggers that wait on a level of one or several devices: state, numeric, availability.
-import { map, merge, type Observable } from 'rxjs';
+import { EMPTY, map, merge, type Observable } from 'rxjs';
 import { type Cause, causedBy } from '../../model/cause.ts';
 import type { Event } from '../../model/event.ts';
 import type { Ternary } from '../../model/run.ts';
@@ -24,6 +24,8 @@ interface LevelTrigger {
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
   resync?: boolean;
+  /** What the level is measured by has moved, and how a trace calls that; for members that are counted together. */
+  moved$?: Observable<string>;
   /** Told of good values that are no news: what is remembered of a member follows them. */
   observe?(event: Event): void;
 }
@@ -76,27 +78,43 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
       unknown: levels.filter(l => l === null).length,
     };
   };
+  /** Whether the group has just come to where the trigger waits for it. */
+  const comesTo = (was: ReturnType<typeof counted>, is: ReturnType<typeof counted>): boolean => {
+    if (match === 'none') return is.yes === 0 && was.yes > 0;
+    if (match === 'first') return is.yes > 0 && was.yes === 0;
+    return is.n > 0 && is.yes === is.n && was.yes < was.n;
+  };
   const groupEdge = (event: Event): Edge => {
     const was = counted();
     const isNews = event.change === 'changed';
     // What is remembered of a member follows its values here, too.
-    if (isNews) trigger.edge(event);
-    else trigger.observe?.(event);
+    const edge = isNews ? trigger.edge(event) : undefined;
+    if (!isNews) trigger.observe?.(event);
     const levelNow = isNews && trigger.told ? trigger.told(event) : trigger.level(event.device);
     if (levelNow !== null || !before.has(event.device)) before.set(event.device, levelNow);
     const is = counted();
     if (!isNews) return { do: 'look', member: '' };
-    const enters = {
-      all: is.n > 0 && is.yes === is.n && was.yes < was.n,
-      last: is.n > 0 && is.yes === is.n && was.yes < was.n,
-      first: is.yes > 0 && was.yes === 0,
-      none: is.yes === 0 && was.yes > 0,
-    }[match];
-    if (enters) return { do: 'enter', member: '', data: eventData(event), cause: causeOf(event) };
+    // A first value, or a change that is not meant, counts but brings nothing about.
+    const isMeant = match === 'none' ? edge === 'leave' : edge === 'enter' || edge === 'restart';
+    if (isMeant && comesTo(was, is)) return { do: 'enter', member: '', data: eventData(event), cause: causeOf(event) };
     return { do: 'look', member: '' };
   };
+  const moved$ = (trigger.moved$ ?? EMPTY).pipe(
+    map((note): Edge => {
+      const was = counted();
+      const entered = context.view.members(target).filter(device => {
+        const level = trigger.level(device);
+        const isNew = level === true && before.get(device) === false;
+        if (level !== null) before.set(device, level);
+        return isNew;
+      });
+      if (!comesTo(was, counted())) return { do: 'look', member: '' };
+      return { do: 'enter', member: '', data: { note, ...(entered[0] !== undefined && { device: entered[0] }) } };
+    }),
+  );
+  const members$ = context.each(target, device => merge(trigger.watch(device).pipe(map(groupEdge)), looks(device)));
   return {
-    edges$: context.each(target, device => merge(trigger.watch(device).pipe(map(groupEdge)), looks(device))),
+    edges$: merge(members$, moved$),
     level: () => {
       const levels = context.view.members(target).map(device => trigger.level(device));
       if (match === 'none') return levels.includes(true) ? false : levels.includes(null) ? null : true;

@@ -8,7 +8,7 @@ import { DynamicDuration, DynamicNumber, nonEmptyInterval, OneOrMany, TopicFilte
 import { defineTrigger, type Edge, type TriggerContext, type TriggerData } from '../kind.ts';
 import { boundWords, forWords, valueWords } from '../words.ts';
 import { among, causeOf } from './level.ts';
-import { boundsOf, crossing, observed } from './numeric.ts';
+import { boundsOf, clear, crossing, inside, observed } from './numeric.ts';
 
 const schema = z
   .strictObject({
@@ -81,7 +81,10 @@ export const mqtt = defineTrigger({
         if (bounds === null) return null;
         if (bounds) {
           const n = numberOf(part);
-          return n === null ? null : n > bounds.above && n < bounds.below;
+          if (n === null) return null;
+          // Within the hysteresis of a region that was entered, a hold goes on.
+          const isEntered = bounds.hysteresis > 0 && context.memory.get<boolean>(`armed:${member}`) === false;
+          return isEntered ? !clear(n, bounds) : inside(n, bounds);
         }
         // With `from` alone a hold lasts while the value is another.
         const isBack = config.from !== undefined && config.to === undefined && among(part, config.from, loose);

@@ -1,5 +1,5 @@
 // A number enters an open region: above, below or between bounds, with hysteresis.
-import { filter, map, merge } from 'rxjs';
+import { filter, map, merge, share } from 'rxjs';
 import { z } from 'zod';
 import type { Ternary } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
@@ -66,9 +66,11 @@ export function boundsOf(
   return above === null || below === null || hysteresis === null ? null : { above, below, hysteresis };
 }
 
-const inside = (n: number, bounds: Bounds) => n > bounds.above && n < bounds.below;
+/** Within the open region. */
+export const inside = (n: number, bounds: Bounds) => n > bounds.above && n < bounds.below;
 /** Far enough outside to be armed again. */
-const clear = (n: number, { above, below, hysteresis }: Bounds) => n <= above - hysteresis || n >= below + hysteresis;
+export const clear = (n: number, { above, below, hysteresis }: Bounds) =>
+  n <= above - hysteresis || n >= below + hysteresis;
 
 /**
  * Whether a series of numbers enters the region. Armed by a good number outside (by the hysteresis), fires on the next
@@ -123,10 +125,21 @@ export const numeric = defineTrigger({
       if (now.hysteresis > 0 && context.memory.get<boolean>(`armed:${device}`) === false) return !clear(n, now);
       return inside(n, now);
     };
+    const dynamics = [config.above, config.below, config.hysteresis].filter(d => typeof d === 'object');
+    const moved$ = merge(...dynamics.map(d => context.changes(d as { expr: string }))).pipe(
+      map(() => {
+        const old = known;
+        known = bounds();
+        return { old, now: known };
+      }),
+      filter(({ old, now }) => JSON.stringify(old) !== JSON.stringify(now)),
+      share(),
+    );
     const attached = levelTrigger(context, {
       target: config.device,
       match: config.match,
       resync: config.on_startup === 'compare',
+      moved$: moved$.pipe(map(() => MOVED)),
       watch: device => context.signal(keys.attribute(device, config.attribute)),
       level: device => levelAt(device, numberOf(device)),
       told: event => levelAt(event.device, event.value),
@@ -147,16 +160,7 @@ export const numeric = defineTrigger({
         );
       },
     });
-    const dynamics = [config.above, config.below, config.hysteresis].filter(d => typeof d === 'object');
-    if (dynamics.length === 0) return attached;
-    const moved$ = merge(...dynamics.map(d => context.changes(d as { expr: string }))).pipe(
-      map(() => {
-        const old = known;
-        known = bounds();
-        return { old, now: known };
-      }),
-      filter(({ old, now }) => JSON.stringify(old) !== JSON.stringify(now)),
-    );
+    if (dynamics.length === 0 || (config.match !== undefined && config.match !== 'any')) return attached;
     const crossed$ = context.each(config.device, device =>
       moved$.pipe(
         map(({ old, now }): Edge => {
@@ -170,7 +174,7 @@ export const numeric = defineTrigger({
           );
           if (edge === 'leave') return { do: 'leave', member: device };
           if (edge !== 'enter' || inside(n, old)) return { do: 'look', member: device };
-          const data = { device, attribute: config.attribute, value: n, previous: n, note: 'threshold_changed' };
+          const data = { device, attribute: config.attribute, value: n, previous: n, note: MOVED };
           return { do: 'enter', member: device, data };
         }),
       ),
@@ -178,6 +182,8 @@ export const numeric = defineTrigger({
     return { ...attached, edges$: merge(attached.edges$, crossed$) };
   },
 });
+
+const MOVED = 'threshold_changed';
 
 // The number did not move but was outside the old region: any number outside the new one stands for that.
 const boundaryOutside = (_n: number, now: Bounds, _old: Bounds): number =>

@@ -45,8 +45,8 @@ const schema = z
         context.addIssue({ code: 'custom', path: [field], message: `${field} goes with event` });
       }
     }
-    if ((config.elevation === undefined) !== (config.direction === undefined)) {
-      context.addIssue({ code: 'custom', path: ['direction'], message: 'elevation and direction go together' });
+    if (config.direction !== undefined && config.elevation === undefined) {
+      context.addIssue({ code: 'custom', path: ['direction'], message: 'direction goes with elevation' });
     }
   })
   .meta({
@@ -80,7 +80,8 @@ export const sun = defineTrigger({
   type: 'sun',
   schema,
   describe(config) {
-    if (config.elevation !== undefined) return `when the sun passes ${config.elevation}°, ${config.direction}`;
+    if (config.elevation !== undefined)
+      return `when the sun passes ${config.elevation}°, ${config.direction ?? 'rising'}`;
     if (config.azimuth !== undefined) return `when the sun stands at ${config.azimuth}° from north`;
     return `at ${config.event}${config.offset === undefined ? '' : ` ${config.offset}`}`;
   },
