@@ -1,7 +1,9 @@
 // The compiled engine alone in a process, without a bus: what it costs from an event's dispatch to the admission of a run,
 // with holds armed, and what pending timers weigh.
+
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { GUARD_DEFAULTS } from '../src/engine/guard.ts';
 import { serveRequests } from './processes.ts';
 
 const [dist = ''] = process.argv.slice(2);
@@ -76,10 +78,13 @@ async function live(rules: readonly object[], devices: number, path?: string): P
       values: new Values(),
       house,
       backends: new Map([
-        ['bench', { id: 'bench', kind: 'bench', start: async () => {}, stop: async () => {}, execute: async () => {} } as never],
+        [
+          'bench',
+          { id: 'bench', kind: 'bench', start: async () => {}, stop: async () => {}, execute: async () => {} } as never,
+        ],
       ]),
       surroundings: { zone: 'UTC', place: undefined, periods: {}, scenes: {}, isWorkday: () => null },
-      settings: { guard: { runs: 30, perMs: 60_000 }, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: AUTHORITY },
+      settings: { guard: GUARD_DEFAULTS, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: AUTHORITY },
       sinks: {
         onEvent: nothing,
         onTrace: nothing,
@@ -138,7 +143,10 @@ serveRequests(async (request: Request) => {
   switch (request.do) {
     case 'build': {
       const rule = request.kind === 'button' ? button : hold;
-      const life = await live(Array.from({ length: request.rules }, (_, i) => rule(i)), request.rules);
+      const life = await live(
+        Array.from({ length: request.rules }, (_, i) => rule(i)),
+        request.rules,
+      );
       lives.set(request.name, life);
       if (request.kind === 'button') {
         // The admission is where it ends: what a run costs is measured with all that belongs to it, elsewhere.

@@ -80,6 +80,7 @@ export function serveRequests(answer: (request: never) => unknown): void {
     }
   });
   process.on('disconnect', () => process.exit());
+  process.on('SIGTERM', () => process.exit());
 }
 
 /** A port that nobody listens on now. */

@@ -230,7 +230,12 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
       backends,
       surroundings,
       settings: {
-        guard: { runs: config.guard.runs, perMs: durationMs(config.guard.per) },
+        guard: {
+          runs: config.guard.runs,
+          perMs: durationMs(config.guard.per),
+          depth: config.guard.depth,
+          descendants: config.guard.descendants,
+        },
         readyTimeoutMs: 20_000,
         clockCheckMs: 10_000,
         fileAuthority: authorityOfRole('file', config.rules.authority),

@@ -1,5 +1,5 @@
 // What the command line does without a running gateway: serve, check, simulate, backup, restore.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.ts';
@@ -64,8 +64,8 @@ export function cliParts(): CliParts {
       const into = resolve(to ?? join(config.data.dir, 'backups'));
       mkdirSync(into, { recursive: true });
       const sources = sourcesOf(config.data.dir, config.rules.dir, dir).filter(({ path }) => existsSync(path));
-      const { path } = await createBackup({ into, sources, at: now, version: VERSION });
-      return { file: path, bytes: statSync(path).isFile() ? statSync(path).size : sizeOf(path) };
+      const { path, manifest } = await createBackup({ into, sources, at: now, version: VERSION });
+      return { file: path, bytes: manifest.files.reduce((sum, { bytes }) => sum + bytes, 0) };
     },
     restore: async ({ config: file, from, force }) => {
       const { config, dir } = configuration(file);
@@ -98,15 +98,11 @@ function sourcesOf(data: string, rules: string, home: string): { name: string; p
 /** Without secrets and schemas: as a scenario may hold it. */
 const plain = (house: object): unknown => JSON.parse(JSON.stringify(house));
 
-function sizeOf(path: string): number {
-  return statSync(path).size;
-}
-
 async function serve(options: ServeOptions): Promise<void> {
   const loaded = configuration(options.config);
   const isDemo = options.demo === true || loaded.file === undefined;
   const { config } = loaded;
-  const log = createLog({ level: config.log.level, destination: options.log });
+  const log = createLog({ level: config.log.level, areas: config.log.areas, destination: options.log });
   for (const warning of loaded.warnings) log.warn({}, warning);
   const demo = isDemo ? demoHome({ config, clock: systemClock, examples: join(ROOT, 'rules/examples') }) : undefined;
   let virtual: VirtualBackend | undefined;

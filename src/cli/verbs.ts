@@ -7,6 +7,7 @@ import { events } from './events.ts';
 import { mcp } from './mcp.ts';
 import type { Verb } from './parts.ts';
 import { rule } from './rule.ts';
+import { run } from './runs.ts';
 import { demo, serve } from './serve.ts';
 import { simulate } from './simulate.ts';
 import { user } from './user.ts';
@@ -18,6 +19,7 @@ export const VERBS: readonly Verb[] = [
   check,
   simulate,
   rule,
+  run,
   device,
   events,
   user,

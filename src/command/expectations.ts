@@ -1,6 +1,7 @@
 // Expectations: a command that left is to bring values about; the report that does inherits its cause. Without them
 // every chain of causes would be cut at the device.
 
+import { jsonEqual } from '../lib/json.ts';
 import type { CommandDecl } from '../model/capability.ts';
 import { type Cause, causedBy } from '../model/cause.ts';
 import type { Command } from '../model/command.ts';
@@ -37,7 +38,10 @@ export function effectValue(
 export class Expectations {
   private readonly open = new Map<string, Expectation[]>();
 
-  /** Opens those of a command that is about to leave; older ones on the same attributes are superseded. */
+  /**
+   * Opens those of a command that is about to leave. Older ones on the same attributes are superseded, but for those that
+   * wait for the very same value: each command has its own echo, in order.
+   */
   expect(command: Command, declared: CommandDecl, now: number): void {
     const fresh = declared.effects
       .filter(effect => !('fromArg' in effect) || command.args[effect.fromArg] !== undefined)
@@ -52,9 +56,9 @@ export class Expectations {
         }),
       );
     if (fresh.length === 0) return;
-    const attributes = new Set(fresh.map(expectation => expectation.attribute));
-    const kept = this.alive(command.device, now).filter(expectation => !attributes.has(expectation.attribute));
-    this.open.set(command.device, [...kept, ...fresh]);
+    const goesOn = (old: Expectation) =>
+      fresh.every(one => one.attribute !== old.attribute || (!old.met && jsonEqual(one.value, old.value)));
+    this.open.set(command.device, [...this.alive(command.device, now).filter(goesOn), ...fresh]);
   }
 
   /**
@@ -62,22 +66,25 @@ export class Expectations {
    * @param step smallest difference that counts
    */
   match(device: string, attribute: string, value: Json, now: number, step?: number): Cause | undefined {
-    const expectation = this.find(device, attribute, now);
+    const expectation = this.find(device, attribute, value, now, step);
     if (!expectation) return undefined;
     return { ...expectation.cause, contradicts: !fits(expectation, value, step) };
   }
 
   /** A report was taken over: what was expected has come, and its bounces are still its own for a moment. */
   meet(device: string, attribute: string, value: Json, now: number, step?: number): void {
-    const expectation = this.find(device, attribute, now);
+    const expectation = this.find(device, attribute, value, now, step);
     if (!expectation || expectation.met || !fits(expectation, value, step)) return;
     expectation.met = true;
     expectation.until = now + SETTLE_MS;
   }
 
-  private find(device: string, attribute: string, now: number): Expectation | undefined {
+  /** The oldest that waits for the value, else one that was met by it, else the newest, which it contradicts. */
+  private find(device: string, attribute: string, value: Json, now: number, step?: number): Expectation | undefined {
     if (!this.open.has(device)) return undefined;
-    return this.alive(device, now).find(one => one.attribute === attribute);
+    const mine = this.alive(device, now).filter(one => one.attribute === attribute);
+    const fitting = mine.filter(one => fits(one, value, step));
+    return fitting.find(one => !one.met) ?? fitting[0] ?? mine.at(-1);
   }
 
   /** True while something told to the device has not shown yet. */

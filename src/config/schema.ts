@@ -8,12 +8,6 @@ const Location = z
     latitude: degrees(90, 'Degrees, north positive', 52.52),
     longitude: degrees(180, 'Degrees, east positive', 13.4),
     timezone: timezone('Time zone of the house'),
-    elevation: z
-      .number()
-      .min(-500)
-      .max(9_000)
-      .meta({ description: 'Metres above the sea', examples: [34] })
-      .optional(),
   })
   .refine(place => (place.latitude === undefined) === (place.longitude === undefined), {
     error: 'latitude and longitude are given together, or neither',

@@ -11,7 +11,7 @@ import type { Json } from '../model/value.ts';
 import type { HouseValue } from '../state/house.ts';
 import type { TurnTransaction } from '../store/transaction.ts';
 import type { Expressions } from './evaluate.ts';
-import type { GuardNotice, GuardWindow, Suspension } from './guard.ts';
+import type { GuardNotice, GuardSettings, GuardWindow, Suspension } from './guard.ts';
 import type { OutgoingEffect, Resumption, TriggerConfig, TriggerData } from './kind.ts';
 import type { Rule } from './rules/schema.ts';
 import type { Mode } from './run/admit.ts';
@@ -22,7 +22,7 @@ import type { EngineView, ViewParts } from './view.ts';
 
 /** Limits and habits of the house. */
 export interface EngineSettings {
-  readonly guard: { readonly runs: number; readonly perMs: number };
+  readonly guard: GuardSettings;
   /** How long the engine waits for the backends' snapshots at a start. */
   readonly readyTimeoutMs: number;
   /** How often the wall clock is compared with elapsed time; 0 for never by itself (virtual clocks). */

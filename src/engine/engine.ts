@@ -61,6 +61,9 @@ export interface EngineParts {
   readonly onDiscarded?: InputParts['onDiscarded'];
 }
 
+/** Smaller movements of the wall may be lost in a power cut. */
+const NOTICED_MS = 100;
+
 export type { StoredRule } from './start-up.ts';
 
 /** The engine. `start` once, `stop` once. */
@@ -381,11 +384,12 @@ export class Engine implements OperationParts {
     const { timeline } = this.core;
     const before = timeline.offset;
     const step = timeline.follow();
-    // Drift adds up: after a restart what waits must not have moved by it.
-    if (timeline.offset !== before) this.tx.putLazily('meta', 'skew', timeline.offset);
+    // What waits must not have moved after a restart, neither by a step nor by drift that has added up.
+    const moved = Math.abs(timeline.offset - before);
+    if (moved >= NOTICED_MS) this.tx.put('meta', 'skew', timeline.offset);
+    else if (moved > 0) this.tx.putLazily('meta', 'skew', timeline.offset);
     if (step === 0) return;
     this.core.log.warn({ stepMs: Math.round(step) }, 'the wall clock was stepped');
-    this.tx.put('meta', 'skew', timeline.offset);
     this.reschedule$.next({ stepMs: step });
   }
 

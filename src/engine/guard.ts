@@ -16,6 +16,20 @@ export interface Suspension {
   readonly resumeAt?: string;
 }
 
+/** The house's bounds for rules that do not set their own. */
+export interface GuardSettings {
+  /** Runs within `perMs`. */
+  readonly runs: number;
+  readonly perMs: number;
+  /** Rules that may cause each other in one chain. */
+  readonly depth: number;
+  /** Runs that one first cause may lead to. */
+  readonly descendants: number;
+}
+
+/** What a house has that says nothing. */
+export const GUARD_DEFAULTS: GuardSettings = { runs: 30, perMs: 60_000, depth: 16, descendants: 200 };
+
 /** What is told when the guard steps in. */
 export interface GuardNotice {
   readonly rule: string;
@@ -49,8 +63,6 @@ export const guardWindow = (): GuardWindow => ({
   budgetUntil: 0,
 });
 
-const MAX_DEPTH = 16;
-const MAX_DESCENDANTS = 200;
 const STORM_WINDOWS = 5;
 const ROOTS = 5_000;
 
@@ -95,7 +107,7 @@ export type Verdict =
   | { ok: false; reason: 'guard'; net: true; cycle: readonly PathStep[]; message: string };
 
 /** The path test: would this run close a loop? */
-export function pathTest(rule: string, on: string, cause: Cause, descendants: number): Verdict {
+export function pathTest(rule: string, on: string, cause: Cause, descendants: number, house: GuardSettings): Verdict {
   const direct = directPath(cause);
   const before = direct.filter(step => step.rule === rule);
   const seen = before.some(step => step.on === on);
@@ -111,15 +123,15 @@ export function pathTest(rule: string, on: string, cause: Cause, descendants: nu
       message: `${way}: it ran upon ${before.map(step => step.on).join(', then ')} and now would upon ${on}`,
     };
   }
-  if (direct.length >= MAX_DEPTH) {
-    return { ok: false, reason: 'guard', cycle: direct, message: `a chain of more than ${MAX_DEPTH} rules` };
+  if (direct.length >= house.depth) {
+    return { ok: false, reason: 'guard', cycle: direct, message: `a chain of more than ${house.depth} rules` };
   }
-  if (descendants > MAX_DESCENDANTS) {
+  if (descendants > house.descendants) {
     return {
       ok: false,
       reason: 'guard',
       cycle: direct,
-      message: `more than ${MAX_DESCENDANTS} runs came of one cause (${cause.root})`,
+      message: `more than ${house.descendants} runs came of one cause (${cause.root})`,
     };
   }
   return { ok: true };

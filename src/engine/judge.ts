@@ -121,7 +121,13 @@ export class Judge {
     // One fired before it in this batch may have suspended it.
     if (live.runtime.suspended) return this.refuse(one, 'suspended');
     const on = ranUpon(trigger);
-    const path = pathTest(live.id, on, cause, cause.path.length === 0 ? 0 : this.roots.add(cause.root, now));
+    const path = pathTest(
+      live.id,
+      on,
+      cause,
+      cause.path.length === 0 ? 0 : this.roots.add(cause.root, now),
+      core.settings.guard,
+    );
     if (!path.ok && path.reason === 'guard') {
       this.trip(live, path.cycle, path.message);
       return this.refuse(one, 'guard', path.message);

@@ -47,7 +47,7 @@ export const causedByRule = (cause: Cause, parent: string, rule: string, on: str
   root: cause.root,
   parent,
   depth: cause.depth + 1,
-  path: [...cause.path.slice(-31), { rule, on }],
+  path: [...cause.path.slice(-63), { rule, on }],
   origin: cause.origin,
   by: `rule:${rule}`,
 });

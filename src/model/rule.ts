@@ -12,12 +12,9 @@ export const RuleId = z
 /** Run modes (FORMATS §2.10). */
 export const RunMode = z
   .strictObject({
-    type: z
-      .enum(['single', 'restart', 'queued', 'parallel'])
-      .default('single')
-      .meta({
-        description: 'What a firing does while a run is under way: nothing, takes its place, waits, runs beside it',
-      }),
+    type: z.enum(['single', 'restart', 'queued', 'parallel']).default('single').meta({
+      description: 'What a firing does while a run is under way: nothing, takes its place, waits, runs beside it',
+    }),
     max: z
       .int()
       .min(1)
@@ -107,14 +104,9 @@ export function ruleSchema(parts: {
         .optional()
         .meta({ description: 'Must stay true during the run; when it turns false the run is cancelled' }),
       actions: z.array(parts.action).max(500).meta({ description: 'Steps, one after another' }),
-      finally: z
-        .array(parts.action)
-        .max(50)
-        .optional()
-        .meta({
-          description:
-            'Steps (command, set_variable, notify, log) for every ending of a started run but a completed one',
-        }),
+      finally: z.array(parts.action).max(50).optional().meta({
+        description: 'Steps (command, set_variable, notify, log) for every ending of a started run but a completed one',
+      }),
       on_update: z
         .enum(['finish', 'cancel'])
         .optional()

@@ -104,7 +104,7 @@ export function showRule(gateway: Gateway, entry: Entry): z.infer<typeof RuleVie
     rule: entry.body,
     words: ruleWords(entry),
     next: nextOccurrences(gateway, entry.id),
-    findings: entry.findings as unknown as Json,
+    findings: (entry.rule ? gateway.rulebook.findingsOf(entry.rule) : []) as unknown as Json,
     ...(entry.faults.length > 0 && { faults: entry.faults }),
     ...(suspended && { suspended }),
   };

@@ -5,6 +5,7 @@ import { isWorkday } from '../backends/house/workdays.ts';
 import { checkRule } from '../engine/analysis/check.ts';
 import type { Authority, EngineSinks, LiveRule } from '../engine/core.ts';
 import { Engine } from '../engine/engine.ts';
+import { GUARD_DEFAULTS } from '../engine/guard.ts';
 import type { Rule } from '../engine/rules/schema.ts';
 import type { Surroundings } from '../engine/view.ts';
 import { yieldToIo } from '../lib/clock.ts';
@@ -185,7 +186,7 @@ export class World {
         house,
         backends: backends.all,
         surroundings,
-        settings: { guard: { runs: 30, perMs: 60_000 }, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: AUTHORITY },
+        settings: { guard: GUARD_DEFAULTS, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: AUTHORITY },
         sinks: this.sinks(backends.house),
         modeOwner: () => this.modeOwner(),
         deviceBudget: 60,

@@ -133,8 +133,11 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
     const file = join(rulesDisk ?? '', 'count.yaml');
     const before = readFileSync(file, 'utf8');
     const { revision } = await gateway.call('get_rule', { id: 'count' });
-    const tooLong = { id: 'count', patch: { description: 'x'.repeat(70_000) } };
-    const error: unknown = await gateway.call('update_rule', tooLong).catch(thrown => thrown);
+    const inTheWay = join(rulesDisk ?? '', 'ballast');
+    fill(inTheWay);
+    const change = { id: 'count', patch: { description: 'new' } };
+    const error: unknown = await gateway.call('update_rule', change).catch(thrown => thrown);
+    rmSync(inTheWay);
     expect((error as CallError).error).toMatchObject({ code: 'DATA_UNWRITABLE' });
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(readdirSync(rulesDisk ?? '').sort()).toEqual(['count.yaml', 'follow.yaml']);

@@ -132,8 +132,8 @@ class Model {
 
   private evaluate(): void {
     const level = this.level();
-    if (level === null) this.isWanted = true;
-    else if (level) this.enter(undefined, false);
+    this.isWanted = level === null;
+    if (level) this.enter(undefined, false);
   }
 
   private due(): void {
@@ -161,6 +161,7 @@ class Model {
 
   private becomeReady(): void {
     this.engine = 'ready';
+    if (this.train.onStartup === 'evaluate') this.isWanted = false;
     this.look();
     if (this.hold && this.hold.due <= this.now) this.due();
     if (this.isEnabled && this.isCompared && this.train.onStartup === 'compare' && this.level() === true)

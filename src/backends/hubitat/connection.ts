@@ -59,7 +59,7 @@ export class Connection {
   private work: Promise<void> = Promise.resolve();
 
   constructor(parts: ConnectionParts) {
-    const { config, clock, counters, id, sink, log } = parts;
+    const { config, clock, counters, id, learned, sink, log } = parts;
     this.parts = parts;
     this.usesListener = config.events === 'listener' || (config.events === 'auto' && !parts.isLoopbackOnly);
     const { signal } = this.ending;
@@ -67,7 +67,9 @@ export class Connection {
     setMaxListeners(0, signal);
     this.client = createClient({ config, clock, counters, signal });
     this.runMethod = createRunMethod({ config, clock, counters, signal, log });
-    this.known = createKnown(id, sink, counters);
+    this.known = createKnown(id, sink, counters, scale => {
+      learned.scale ??= scale;
+    });
   }
 
   /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED, PORT_IN_USE */
@@ -92,7 +94,7 @@ export class Connection {
   }
 
   private async openSource(): Promise<EventSource> {
-    const { config, clock, counters, log, id } = this.parts;
+    const { config, clock, counters, learned, log, id } = this.parts;
     const { client } = this;
     const listener: EventListener = {
       onEvent: event => this.onEvent(event),
@@ -102,7 +104,8 @@ export class Connection {
     if (this.usesListener) {
       return openListener({ config, client, clock, counters, listener, signal: this.ending.signal });
     }
-    if (config.events === 'auto') {
+    if (config.events === 'auto' && !learned.done.has('way')) {
+      learned.done.add('way');
       log.info(
         { backend: id },
         'the gateway is on loopback only, where the hub cannot reach it: its events come over the eventsocket',

@@ -16,7 +16,7 @@ import {
 } from './location.ts';
 import type { Mapped } from './map.ts';
 import type { Snapshot } from './snapshot.ts';
-import { readValue, type Scale } from './values.ts';
+import { readValue, type Scale, scaleOf } from './values.ts';
 import type { HubEvent } from './wire.ts';
 
 /**
@@ -50,13 +50,20 @@ interface Entry {
   mapped: Mapped;
   additions: Additions;
   readonly values: Values;
+  /** Of temperatures, as the last event told them: the hub's list of devices may tell none. */
+  readonly units: Map<string, string>;
 }
 
 /** Attributes that say nothing but that there was an event, in a form of their own. */
 const NOISE = new Set(['lastActivity']);
 
-/** What is known, for one connection. */
-export function createKnown(backend: string, sink: BackendSink, counters: Counters): Known {
+/** What is known, for one connection. @param onScale an event has told the unit of a temperature */
+export function createKnown(
+  backend: string,
+  sink: BackendSink,
+  counters: Counters,
+  onScale: (scale: Scale) => void = () => {},
+): Known {
   const entries = new Map<string, Entry>();
   const locationId = `${backend}:location`;
   const locationTold: Values = new Map();
@@ -85,7 +92,7 @@ export function createKnown(backend: string, sink: BackendSink, counters: Counte
     for (const { mapped } of snapshot.devices) {
       const entry = entries.get(mapped.device.id);
       if (!entry) {
-        entries.set(mapped.device.id, { mapped, additions: noAdditions(), values: new Map() });
+        entries.set(mapped.device.id, { mapped, additions: noAdditions(), values: new Map(), units: new Map() });
         continue;
       }
       if (entry.mapped.driver !== mapped.driver) entry.additions = noAdditions();
@@ -99,7 +106,7 @@ export function createKnown(backend: string, sink: BackendSink, counters: Counte
     if (!reader || reader.declared.momentary || NOISE.has(name)) return undefined;
     const word = newWord(reader, raw);
     if (word !== undefined) entry.mapped = withWord(entry.mapped, entry.additions, name, word);
-    return readValue(entry.mapped.readers.get(name) ?? reader, raw, unit, scale, counters);
+    return readValue(entry.mapped.readers.get(name) ?? reader, raw, unit ?? entry.units.get(name), scale, counters);
   };
 
   /** All values of a snapshot that was adopted, by device. */
@@ -131,6 +138,11 @@ export function createKnown(backend: string, sink: BackendSink, counters: Counte
     }
     const reader = entry.mapped.readers.get(name);
     if (!reader) return 'ignored';
+    const toldScale = reader.form === 'temperature' ? scaleOf(unit) : undefined;
+    if (unit !== undefined && toldScale) {
+      entry.units.set(name, unit);
+      onScale(toldScale);
+    }
     const ours = readState(entry, name, value, unit);
     if (entry.mapped !== before) sink.device(entry.mapped.device);
     if (ours !== undefined) tell(id, entry.values, name, ours);

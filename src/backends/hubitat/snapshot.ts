@@ -29,11 +29,19 @@ export interface Learned {
   /** The types of commands' arguments, by driver. */
   readonly signatures: Map<string, ReadonlyMap<string, readonly string[]>>;
   readonly pool: Map<string, Reader>;
+  /** By a unit that the hub told. */
   scale: Scale | undefined;
+  /** What was said or asked once. */
+  readonly done: Set<'way' | 'scale'>;
 }
 
 /** Nothing yet. */
-export const nothingLearned = (): Learned => ({ signatures: new Map(), pool: new Map(), scale: undefined });
+export const nothingLearned = (): Learned => ({
+  signatures: new Map(),
+  pool: new Map(),
+  scale: undefined,
+  done: new Set(),
+});
 
 /** What taking a snapshot needs. */
 export interface SnapshotParts {
@@ -117,7 +125,8 @@ async function learnScale(parts: SnapshotParts, devices: readonly NativeDevice[]
   const withTemperature = devices.filter(({ attributes }) =>
     attributes.some(({ name, value }) => TEMPERATURES.includes(name) && value !== null),
   );
-  if (withTemperature.length === 0) return 'C';
+  if (withTemperature.length === 0 || learned.done.has('scale')) return 'C';
+  learned.done.add('scale');
   const units = withTemperature.flatMap(({ attributes }) => attributes.map(({ unit }) => scaleOf(unit)));
   learned.scale = units.find(unit => unit !== undefined);
   for (const { id } of withTemperature.slice(0, HISTORIES)) {

@@ -163,9 +163,9 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     if (!wanted && !dropped && !hold) return;
     const level = attached?.level?.(member, hold?.data ?? dropped ?? {}) ?? null;
     if (level === null) return;
-    if (wanted) {
+    if (wanted && parts.isReady()) {
       write(WANTED + member, undefined);
-      if (level === true && parts.isReady()) enter({ do: 'enter', member, data: presentData(member) });
+      if (level === true) enter({ do: 'enter', member, data: presentData(member) });
     }
     if (dropped) {
       write(DROPPED + member, undefined);
@@ -219,7 +219,10 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     }),
     evaluate() {
       const members = attached?.members?.() ?? [];
-      for (const { member, data } of members) enter({ do: 'enter', member, data });
+      for (const { member, data } of members) {
+        write(WANTED + member, undefined);
+        enter({ do: 'enter', member, data });
+      }
       // Those that cannot be told yet count from their first good value.
       for (const member of unknownMembers(attached, config, context)) write(WANTED + member, true);
     },
@@ -229,7 +232,11 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       compared.clear();
     },
     look() {
-      for (const name of memory.names()) if (name.startsWith(HOLD)) look(name.slice(HOLD.length));
+      for (const name of memory.names()) {
+        if (name.startsWith(HOLD)) look(name.slice(HOLD.length));
+        // Told in a snapshot; at a start `evaluate` itself sees to it.
+        if (name.startsWith(WANTED) && config.on_startup !== 'evaluate') look(name.slice(WANTED.length));
+      }
     },
     next: after => attached?.next?.(after) ?? null,
     drop(reason) {

@@ -1,9 +1,11 @@
 // From the hub through the engine and back to the hub: event → rule → command, with one chain of causes; and what an outage
 // of the hub is to rules.
+
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HubitatBackend } from '../../../src/backends/hubitat/index.ts';
 import { supervise } from '../../../src/backends/supervisor.ts';
 import { Engine } from '../../../src/engine/engine.ts';
+import { GUARD_DEFAULTS } from '../../../src/engine/guard.ts';
 import { requireRule } from '../../../src/engine/rules/schema.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import type { Backend, CommandResult } from '../../../src/model/command.ts';
@@ -46,7 +48,7 @@ async function stage(rules: object[], options: HubSimulatorOptions & { modeOwner
       house,
       backends: new Map<string, Backend>([[supervised.id, supervised]]),
       surroundings: { zone: 'Europe/Berlin', place: undefined, periods: {}, scenes: {}, isWorkday: () => true },
-      settings: { guard: { runs: 30, perMs: 60_000 }, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: ALL },
+      settings: { guard: GUARD_DEFAULTS, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: ALL },
       sinks: {
         onEvent: event => events.push(event),
         onTrace: nothing,

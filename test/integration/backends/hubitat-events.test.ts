@@ -266,6 +266,20 @@ describe('temperatures', () => {
     expect(log.lines.join('\n')).toMatch(/warn.*temperature_scale/);
   });
 
+  test('are the same in a poll as in an event, once an event has told the unit', async () => {
+    const { hub, until, sink, clock, backend, log } = await stage({ scale: 'F' });
+    expect(log.lines.join('\n')).toMatch(/warn.*temperature_scale/);
+    hub.state.set(3, 'temperature', 68);
+    await until('hubitat:3/temperature=20');
+    sink.take();
+    await clock.jump(300_000);
+    await eventually(() => backend.counters.snapshots === 2, 'the poll');
+    await clock.jump(300_000);
+    await eventually(() => backend.counters.snapshots === 3, 'the next poll');
+    expect(sink.lines.filter(line => line.startsWith('hubitat:3/'))).toEqual([]);
+    expect(log.lines.filter(line => line.includes('temperature_scale'))).toHaveLength(1);
+  });
+
   test('go by the unit of the event where that tells another one', async () => {
     const { hub, until } = await stage({ settings: { temperature_scale: 'C' } });
     hub.state.happen({ name: 'temperature', value: '212', unit: '°F', device: hub.state.device(3) });

@@ -1,4 +1,5 @@
 // The first seconds of the demo, on the engine itself: the example rules, the demo house and a clock of its own.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { demoHouse, furnish, runDemo } from '../../../src/backends/virtual/demo/
 import { VirtualBackend } from '../../../src/backends/virtual/index.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import type { GuardNotice } from '../../../src/engine/guard.ts';
+import { GUARD_DEFAULTS } from '../../../src/engine/guard.ts';
 import { requireRule } from '../../../src/engine/rules/schema.ts';
 import { seededRandom } from '../../../src/lib/ids.ts';
 import { silentLog } from '../../../src/lib/log.ts';
@@ -66,7 +68,7 @@ async function play(start: number, forMs: number) {
         scenes: demo.house.scenes as never,
         isWorkday: wall => isWorkday(dayAt(wall, ZONE), demo.house.workdays),
       },
-      settings: { guard: { runs: 30, perMs: 60_000 }, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: ALL },
+      settings: { guard: GUARD_DEFAULTS, readyTimeoutMs: 0, clockCheckMs: 0, fileAuthority: ALL },
       sinks: {
         onEvent: event => people.onEvent(event),
         onTrace: trace => traces.set(trace.run, structuredClone(trace)),
