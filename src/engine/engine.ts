@@ -2,7 +2,7 @@
 // transaction, and only then releases their effects. It never reads the store while it runs.
 import { Subject } from 'rxjs';
 import { Gate } from '../command/gate.ts';
-import { type Clock, iso } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { type IdSource, idSource } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { topicMatches } from '../lib/topic.ts';
@@ -31,12 +31,11 @@ import {
 import { Judge } from './judge.ts';
 import type { Answer } from './kind.ts';
 import { cancelNamed, controlRule, demandRun, type OperationParts, personAnswered, setPanic } from './operations.ts';
-import { RuleTable, topicsOf } from './rule-table.ts';
-import type { Rule } from './rules/schema.ts';
+import { RuleTable } from './rule-table.ts';
 import { Runs } from './run/runs.ts';
 import { keys, Signals } from './signals.ts';
 import { firstMoment, type Held, lookAgain, restore, type StartParts, type StoredRule } from './start-up.ts';
-import { Timeline } from './timeline.ts';
+import { isoOf, Timeline } from './timeline.ts';
 import { Turns } from './turns.ts';
 import type { Surroundings } from './view.ts';
 
@@ -296,11 +295,6 @@ export class Engine implements OperationParts {
     return this.turns.idle();
   }
 
-  /** The outside topics that a rule looks at: those of its triggers, conditions and waits. */
-  topicsOf(rule: Rule): string[] {
-    return topicsOf(rule);
-  }
-
   /** True when a message on the topic would change or start anything. */
   wantsTopic(topic: string): boolean {
     if (this.core.signals.wantsTopic(topic)) return true;
@@ -401,18 +395,4 @@ export class Engine implements OperationParts {
   get live(): ReadonlyMap<string, LiveRule> {
     return this.core.rules;
   }
-}
-
-/** Instants of engine time as text; most of those asked for lie in the millisecond of the last one. */
-function isoOf(toWall: (at: number) => number): (at: number) => string {
-  let last = Number.NaN;
-  let text = '';
-  return at => {
-    const wall = Math.floor(toWall(at));
-    if (wall !== last) {
-      text = iso(wall);
-      last = wall;
-    }
-    return text;
-  };
 }

@@ -14,7 +14,7 @@ import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
 
 /** The outside topics that a rule looks at. */
-export const topicsOf = (rule: Rule): string[] =>
+const topicsOf = (rule: Rule): string[] =>
   referencesOf(rule)
     .topics.filter(topic => topic.part !== 'publish')
     .map(topic => topic.topic);

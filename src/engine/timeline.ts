@@ -1,6 +1,6 @@
 // Engine time: a line of milliseconds that only elapsed time moves. All of the engine's records are on it, so that a
 // stepped wall clock shifts no hold and no delay; it equals wall time (epoch ms) until the first step.
-import type { Cancel, Clock } from '../lib/clock.ts';
+import { type Cancel, type Clock, iso } from '../lib/clock.ts';
 import { Heap, type HeapEntry } from '../lib/heap.ts';
 
 /** Larger differences between wall and elapsed time are steps; smaller ones are drift and followed silently. */
@@ -146,4 +146,18 @@ export class Timeline {
     this.wake?.cancel();
     this.wake = undefined;
   }
+}
+
+/** Instants of engine time as text; most of those asked for lie in the millisecond of the last one. */
+export function isoOf(toWall: (at: number) => number): (at: number) => string {
+  let last = Number.NaN;
+  let text = '';
+  return at => {
+    const wall = Math.floor(toWall(at));
+    if (wall !== last) {
+      text = iso(wall);
+      last = wall;
+    }
+    return text;
+  };
 }

@@ -219,10 +219,8 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
     }),
     evaluate() {
       const members = attached?.members?.() ?? [];
-      for (const { member, data } of members) {
-        write(WANTED + member, undefined);
-        enter({ do: 'enter', member, data });
-      }
+      for (const name of memory.names()) if (name.startsWith(WANTED)) write(name, undefined);
+      for (const { member, data } of members) enter({ do: 'enter', member, data });
       // Those that cannot be told yet count from their first good value.
       for (const member of unknownMembers(attached, config, context)) write(WANTED + member, true);
     },
