@@ -3,13 +3,11 @@ import type { Observable } from 'rxjs';
 import type { z } from 'zod';
 import type { Kind } from '../lib/registry.ts';
 import type { Cause } from '../model/cause.ts';
-import type { Availability, Device } from '../model/device.ts';
 import type { Event } from '../model/event.ts';
 import type { ConditionTrace, LetGo, Ternary } from '../model/run.ts';
 import type { Match, Target } from '../model/target.ts';
 import type { Json } from '../model/value.ts';
-import type { HouseValue } from '../state/house.ts';
-import type { Reading } from '../state/values.ts';
+import type { View } from './reading.ts';
 
 /** A literal, or a CEL expression in its place. */
 export type Dynamic<T = Json> = T | { expr: string };
@@ -86,42 +84,6 @@ export interface Memory {
   get<T extends Json>(name: string): T | undefined;
   set(name: string, value: Json | undefined): void;
   names(): string[];
-}
-
-/** Readings of the present, with a record of what was read. */
-export interface View {
-  /** Engine time. */
-  now(): number;
-  /** Wall time, epoch ms. */
-  wall(): number;
-  toWall(at: number): number;
-  readonly zone: string;
-  readonly place: { latitude: number; longitude: number } | undefined;
-  resolve(ref: string): string;
-  members(target: Target): string[];
-  device(id: string): Device | undefined;
-  /** A reading good enough to decide upon, or undefined. */
-  good(device: string, attribute: string): Reading | undefined;
-  reading(device: string, attribute: string): Reading | undefined;
-  availability(device: string): Availability;
-  mode(): HouseValue;
-  /** A rule's own variable first, then the house's. */
-  variable(name: string): HouseValue | undefined;
-  topic(topic: string): HouseValue | undefined;
-  /** Concrete topics with a known payload that match the filter. */
-  topics(filter: string): string[];
-  period(name: string): PeriodSpec | undefined;
-  isWorkday(wall: number): boolean | null;
-}
-
-/** A period of house.yaml: the fields of a `time` condition. */
-export interface PeriodSpec {
-  after?: string | undefined;
-  before?: string | undefined;
-  weekdays?: readonly string[] | undefined;
-  weekday_of?: 'window_start' | 'now' | undefined;
-  dates?: readonly string[] | undefined;
-  workday?: boolean | undefined;
 }
 
 /** What an attached trigger may do. */

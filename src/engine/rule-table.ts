@@ -13,12 +13,6 @@ import { attach, declareOwn, forget, letGoTrace, liveRule, type Memories, replac
 import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
 
-/** The outside topics that a rule looks at. */
-const topicsOf = (rule: Rule): string[] =>
-  referencesOf(rule)
-    .topics.filter(topic => topic.part !== 'publish')
-    .map(topic => topic.topic);
-
 /** A fresh runtime side. */
 export const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
 

@@ -6,7 +6,7 @@ import type { Target } from '../model/target.ts';
 import type { Devices } from '../state/devices.ts';
 import type { House, HouseValue } from '../state/house.ts';
 import type { Reading, Values } from '../state/values.ts';
-import type { PeriodSpec, View } from './kind.ts';
+import type { PeriodSpec, View } from './reading.ts';
 import { keys } from './signals.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -88,6 +88,8 @@ export interface GatewayKit {
   home(files?: HomeFiles): Home;
   /** Starts a gateway and waits until it is ready. Rejects with what it said when it ends before. */
   start(home: Home, options?: StartOptions): Promise<GatewayProcess>;
+  /** Starts one and does not wait for it; gives what ends it without a word. */
+  launch(home: Home): { kill(): Promise<void> };
   /** Runs a command line to its end. */
   run(home: Home, args: readonly string[], env?: StartOptions['env']): Promise<Exit>;
   end(): Promise<void>;
@@ -161,6 +163,16 @@ export function gatewayKit(): GatewayKit {
         call: (op, input, token) => call(http, op, input, token),
         kill: async () => void (await ended('SIGKILL')),
         stop: () => ended('SIGTERM'),
+      };
+    },
+
+    launch(home) {
+      const { child, exited } = launch(home, ['serve']);
+      return {
+        async kill() {
+          child.kill('SIGKILL');
+          await exited;
+        },
       };
     },
 

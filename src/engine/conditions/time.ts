@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { memoByObject } from '../../lib/memo.ts';
 import { inWindow, nextWindowEdge, parseWindow, type Window, type WindowSpec } from '../../lib/time/window.ts';
 import type { Ternary } from '../../model/run.ts';
-import { type ConditionContext, defineCondition, type PeriodSpec } from '../kind.ts';
+import { type ConditionContext, defineCondition } from '../kind.ts';
+import type { PeriodSpec } from '../reading.ts';
 import { dateFields, issuesOf } from '../time-fields.ts';
 import { listWords } from '../words.ts';
 

@@ -5,7 +5,8 @@ import type { Event } from '../../model/event.ts';
 import type { Ternary } from '../../model/run.ts';
 import type { Match, Target } from '../../model/target.ts';
 import { type Json, valuesEqual } from '../../model/value.ts';
-import type { Attached, Edge, TriggerContext, TriggerData, View } from '../kind.ts';
+import type { Attached, Edge, TriggerContext, TriggerData } from '../kind.ts';
+import type { View } from '../reading.ts';
 import { keys } from '../signals.ts';
 
 /** What an event means for a member. */

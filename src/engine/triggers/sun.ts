@@ -6,7 +6,8 @@ import type { Occurrence } from '../../lib/time/occurrence.ts';
 import { isSunEvent, SUN_EVENTS } from '../../lib/time/sun-events.ts';
 import { nextAzimuth, nextElevation, nextSunEvent } from '../../lib/time/sun-schedule.ts';
 import { catchUpField, triggerFields } from '../fields.ts';
-import { defineTrigger, type View } from '../kind.ts';
+import { defineTrigger } from '../kind.ts';
+import type { View } from '../reading.ts';
 import { scheduled } from './schedule.ts';
 
 const Fallback = z.string().superRefine((text, context) => {
