@@ -109,10 +109,10 @@ export class Gate {
     if (byRule && this.panic && request.last !== true) {
       throw new CausewayError('PANIC', 'panic is on: rules command nothing', { hint: 'end it with set_panic' });
     }
-    if (request.shadow) return { ...said, outcome: 'shadow' };
+    if (request.shadow) return { outcome: 'shadow', ...said };
     if (byRule && request.force !== true && this.changesNothing(device, declared, args))
-      return { ...said, outcome: 'unchanged' };
-    if (request.dryRun) return { ...said, outcome: 'sent' };
+      return { outcome: 'unchanged', ...said };
+    if (request.dryRun) return { outcome: 'sent', ...said };
     if (byRule && request.last !== true) this.spend(device.id);
     const command: Command = { id, device: device.id, command: request.command, args, cause: request.cause };
     this.expectations.expect(command, declared, this.parts.now());
@@ -121,7 +121,7 @@ export class Gate {
     tx.put('outbox', id, { kind: 'command', command, once: !declared.idempotent, timeoutMs });
     this.parts.onPassed(command, device);
     tx.afterCommit(() => this.dispatch(command, timeoutMs));
-    return { ...said, outcome: 'sent' };
+    return { outcome: 'sent', ...said };
   }
 
   /** For every effect the state is good, told since the backend became ready, and equal already; and nothing is pending. */

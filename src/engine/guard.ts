@@ -1,5 +1,6 @@
 // The guard: refuses runs that loop or flood (DESIGN §9). First the path of causes, then a sliding window as a net.
 import { durationMs } from '../lib/duration.ts';
+import { memoByObject } from '../lib/memo.ts';
 import type { Cause, PathStep } from '../model/cause.ts';
 import type { Rule } from './rules/schema.ts';
 
@@ -203,9 +204,11 @@ export function isThrottled(
   return window.starts.filter(start => start.at > now - per).length >= runs;
 }
 
-const limitsOf = (rule: Rule, house: { runs: number; perMs: number }) => ({
-  runs: rule.limits?.runs ?? house.runs,
-  per: rule.limits?.per === undefined ? house.perMs : durationMs(rule.limits.per),
+const perMs = memoByObject(({ per }: NonNullable<Rule['limits']>) => (per === undefined ? undefined : durationMs(per)));
+
+const limitsOf = ({ limits }: Rule, house: { runs: number; perMs: number }) => ({
+  runs: limits?.runs ?? house.runs,
+  per: (limits && perMs(limits)) ?? house.perMs,
 });
 
 /** What would mend a loop. */

@@ -31,24 +31,21 @@ export const inputCounters = (): InputCounters => ({
 
 /** Remembers causes by the ids of events, commands and publishes, so that an outsider can name one. */
 export class CauseRecords {
-  private readonly known = new Map<string, Cause>();
-  /** A ring of their ids: to find the first key of a Map is linear in those removed before it. */
-  private readonly ids: string[] = [];
-  private oldest = 0;
+  /** The newest, and those before them: to drop one by one would cost more than to keep them twice as long. */
+  private known = new Map<string, Cause>();
+  private older: ReadonlyMap<string, Cause> = new Map();
   private readonly max = 10_000;
 
   keep(id: string, cause: Cause): void {
-    if (!this.known.has(id)) {
-      if (this.ids.length === this.max) this.known.delete(this.ids[this.oldest] as string);
-      this.ids[this.oldest] = id;
-      this.oldest = (this.oldest + 1) % this.max;
-    }
     this.known.set(id, cause);
+    if (this.known.size < this.max) return;
+    this.older = this.known;
+    this.known = new Map();
   }
 
   /** The cause of what follows from `id` by `by`; an unknown id starts a new root. */
   follow(id: string | undefined, fresh: string, by: Maker, origin: Cause['origin']): Cause {
-    const known = id === undefined ? undefined : this.known.get(id);
+    const known = id === undefined ? undefined : (this.known.get(id) ?? this.older.get(id));
     return known ? causedBy(known, id as string, by) : rootCause(fresh, origin, by);
   }
 }

@@ -56,6 +56,8 @@ export class Judge {
         lateMs: request.fired.lateMs,
         args: {},
         caller: undefined,
+        condition: undefined,
+        refusal: undefined,
       }),
     );
     if (judged.length > 1) {
@@ -75,13 +77,15 @@ export class Judge {
   }
 
   // A fault in one rule must not keep the others from the event.
-  private lookSafely(one: Omit<Judged, 'condition' | 'refusal'>): Judged {
+  private lookSafely(one: Judged): Judged {
     try {
-      return this.look(one);
+      this.look(one);
     } catch (error) {
       this.complain(one, error);
-      return { ...one, condition: undefined, refusal: 'unknown' };
+      one.condition = undefined;
+      one.refusal = 'unknown';
     }
+    return one;
   }
 
   private complain({ live, trigger }: { live: LiveRule; trigger: TriggerData }, error: unknown): void {
@@ -91,13 +95,20 @@ export class Judge {
 
   /** A run that somebody asks for. */
   demand(demand: Demand): { run?: RunRecord; refused?: Refusal } {
-    return this.decide(this.look({ ...demand, lateMs: 0, caller: demand.caller }));
+    const { live, trigger, cause, args, caller } = demand;
+    const one: Judged = { live, trigger, cause, lateMs: 0, args, caller, condition: undefined, refusal: undefined };
+    this.look(one);
+    return this.decide(one);
   }
 
-  private look(one: Omit<Judged, 'condition' | 'refusal'>): Judged {
+  /** Fills in what the conditions say on the present snapshot. */
+  private look(one: Judged): void {
     const { core } = this;
     const { live, cause } = one;
-    const refuse = (refusal: Refusal, condition?: ConditionTrace): Judged => ({ ...one, condition, refusal });
+    const refuse = (refusal: Refusal, condition?: ConditionTrace) => {
+      one.condition = condition;
+      one.refusal = refusal;
+    };
     if (core.gate.panic) return refuse('panic');
     if (live.runtime.suspended) return refuse('suspended');
     if (cause.contradicts && cause.path.some(step => step.rule === live.id)) return refuse('contradicts');
@@ -106,10 +117,9 @@ export class Judge {
       const trace = evaluateCondition(live.rule.while, 'while', live.view, core.expressions, local);
       if (trace.met === false) return refuse('while', trace);
     }
-    if (!live.rule.condition) return { ...one, condition: undefined, refusal: undefined };
-    const condition = evaluateCondition(live.rule.condition, 'condition', live.view, core.expressions, local);
-    if (condition.met === true) return { ...one, condition, refusal: undefined };
-    return refuse(condition.met === null ? 'unknown' : 'condition', condition);
+    if (!live.rule.condition) return;
+    one.condition = evaluateCondition(live.rule.condition, 'condition', live.view, core.expressions, local);
+    if (one.condition.met !== true) one.refusal = one.condition.met === null ? 'unknown' : 'condition';
   }
 
   private decide(one: Judged): { run?: RunRecord; refused?: Refusal } {
@@ -142,8 +152,7 @@ export class Judge {
       return this.refuse(one, 'throttled', net.message);
     }
     const key = this.keyOf(live, one);
-    const live_ = [...live.runs.values()].map(run => ({ id: run.id, key: run.key, status: run.status }));
-    const admission = admit(live_, key, live.mode);
+    const admission = admit([...live.runs.values()], key, live.mode);
     if (admission.do === 'refuse') return this.refuse(one, admission.reason);
     if (admission.do === 'replace')
       for (const id of admission.runs) this.runs.stop(id, 'replaced', 'a newer run took its place');
@@ -158,8 +167,8 @@ export class Judge {
         key,
         args: one.args,
         lateMs: one.lateMs,
-        ...(one.condition && { condition: one.condition }),
-        ...(one.caller !== undefined && { caller: one.caller }),
+        condition: one.condition,
+        caller: one.caller,
       },
       admission.do === 'queue',
     );

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { seededRandom } from '../../src/lib/ids.ts';
 import { eventually } from '../kit/eventually.ts';
-import { type GatewayProcess, gatewayKit, type Home } from '../kit/gateway-process.ts';
+import { type GatewayProcess, gatewayKit } from '../kit/gateway-process.ts';
 import { type Receiver, startReceiver } from '../kit/receiver.ts';
 
 /** What a loop found. */

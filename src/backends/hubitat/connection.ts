@@ -180,7 +180,7 @@ export class Connection {
       const mark = this.known.mark();
       const snapshot = await this.snapshot();
       if (this.ending.signal.aborted) return;
-      const missed = this.known.tellNews(snapshot, mark);
+      const missed = await this.known.tellNews(snapshot, mark);
       if (missed > 0) await this.onMissed(missed, hadPushed);
     });
   }

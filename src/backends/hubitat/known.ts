@@ -1,5 +1,4 @@
 // What the sink was told of the hub: its devices and their values. Events and snapshots become reports here.
-import { yieldToIo } from '../../lib/clock.ts';
 import { jsonEqual } from '../../lib/json.ts';
 import type { BackendSink } from '../../model/command.ts';
 import type { Device } from '../../model/device.ts';
@@ -15,7 +14,7 @@ import {
   type Told,
 } from './location.ts';
 import type { Mapped } from './map.ts';
-import type { Snapshot } from './snapshot.ts';
+import { type Found, inPieces, type Snapshot } from './snapshot.ts';
 import { readValue, type Scale, scaleOf } from './values.ts';
 import type { HubEvent } from './wire.ts';
 
@@ -36,7 +35,7 @@ export interface Known {
   /** Tells everything; to be called between `online` and `ready`, and no event meanwhile. */
   tellAll(snapshot: Snapshot, mark: number): Promise<void>;
   /** Tells what differs, as news. @returns how many values did */
-  tellNews(snapshot: Snapshot, mark: number): number;
+  tellNews(snapshot: Snapshot, mark: number): Promise<number>;
   /** Tells an event. */
   take(event: HubEvent): Taken;
   /** Tells values of the location that the hub has answered with. */
@@ -109,19 +108,17 @@ export function createKnown(
     return readValue(entry.mapped.readers.get(name) ?? reader, raw, unit ?? entry.units.get(name), scale, counters);
   };
 
-  /** All values of a snapshot that was adopted, by device. */
-  const valuesIn = (snapshot: Snapshot): [string, Values, Told[]][] => [
-    ...snapshot.devices.map(({ raw, mapped }): [string, Values, Told[]] => {
-      const { id } = mapped.device;
-      const entry = entries.get(id) as Entry;
-      const told = raw.attributes.flatMap(({ name, value, unit }): Told[] => {
-        const ours = readState(entry, name, value, unit);
-        return ours === undefined ? [] : [[name, ours]];
-      });
-      return [id, entry.values, told];
-    }),
-    [locationId, locationTold, locationValues(snapshot.state, counters)],
-  ];
+  /** All values of a device of a snapshot that was adopted. */
+  const valuesOf = ({ raw, mapped }: Found): Told[] => {
+    const entry = entries.get(mapped.device.id);
+    if (!entry) return [];
+    return raw.attributes.flatMap(({ name, value, unit }): Told[] => {
+      const ours = readState(entry, name, value, unit);
+      return ours === undefined ? [] : [[name, ours]];
+    });
+  };
+
+  const toldOf = (id: string): Values => (id === locationId ? locationTold : (entries.get(id)?.values ?? new Map()));
 
   const fromDevice = ({ device: nativeId, name, value, unit }: HubEvent): Taken => {
     const entry = entries.get(`${backend}:${nativeId}`);
@@ -183,31 +180,28 @@ export function createKnown(
 
     async tellAll(snapshot, mark) {
       adopt(snapshot);
-      const found = valuesIn(snapshot);
+      const found = await inPieces(snapshot.devices, one => [one.mapped.device.id, valuesOf(one)] as const);
       sink.devices([...[...entries.values()].map(({ mapped }) => mapped.device), location]);
-      for (const [id, before, told] of found) {
+      // In pieces, too, since twenty thousand reports at once would overflow the engine's queue.
+      await inPieces([...found, [locationId, locationValues(state, counters)] as const], ([id, told]) => {
+        const before = toldOf(id);
         for (const [attribute, value] of told) {
           const last = before.get(attribute);
           // What never had a value is nothing to tell.
           if (value !== null || last) tell(id, before, attribute, last && last.at > mark ? last.value : value);
         }
-        // Twenty thousand reports at once would overflow the engine's queue.
-        await yieldToIo();
-      }
+      });
     },
 
-    tellNews(snapshot, mark) {
+    async tellNews(snapshot, mark) {
       const before = new Map([...entries].map(([id, { mapped }]) => [id, mapped.device]));
       const locationBefore = location;
       adopt(snapshot);
-      const found = valuesIn(snapshot);
       for (const id of before.keys()) if (!entries.has(id)) sink.removed(id);
-      for (const [id, { mapped }] of entries) {
-        if (!jsonEqual(mapped.device, before.get(id))) sink.device(mapped.device);
-      }
       if (!jsonEqual(location, locationBefore)) sink.device(location);
       let differing = 0;
-      for (const [id, known, told] of found) {
+      const compare = (id: string, told: readonly Told[]) => {
+        const known = toldOf(id);
         for (const [attribute, value] of told) {
           const last = known.get(attribute);
           const isKnown = last ? last.at > mark || valuesEqual(last.value, value) : value === null;
@@ -215,7 +209,15 @@ export function createKnown(
           if (last) differing++;
           tell(id, known, attribute, value);
         }
-      }
+      };
+      compare(locationId, locationValues(state, counters));
+      await inPieces(snapshot.devices, one => {
+        const { id } = one.mapped.device;
+        const told = valuesOf(one);
+        const device = entries.get(id)?.mapped.device;
+        if (device && !jsonEqual(device, before.get(id))) sink.device(device);
+        compare(id, told);
+      });
       counters.missed += differing;
       return differing;
     },

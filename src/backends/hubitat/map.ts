@@ -30,7 +30,7 @@ export interface Mapping {
   /** The types of each command's arguments, by driver. */
   signatures(device: NativeDevice): ReadonlyMap<string, readonly string[]> | undefined;
   readonly counters: Counters;
-  /** Readers by their JSON: five hundred devices have a few dozen kinds of attribute between them. */
+  /** Readers by all that makes them: five hundred devices have a few dozen kinds of attribute between them. */
   readonly pool: Map<string, Reader>;
 }
 
@@ -75,39 +75,42 @@ export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
 // --- attributes --------------------------------------------------------------------------------------------------------
 
 /** How an attribute is read: as its canonical capability says where the device has it, else as the hub types it. */
-export function attributeReader(
+function attributeReader(
   attribute: NativeAttribute,
   capabilities: readonly CapabilityName[],
-  mapping: Pick<Mapping, 'scale' | 'counters' | 'pool'>,
+  { scale, counters, pool }: Mapping,
 ): Reader {
-  const { name, dataType, unit } = attribute;
-  const shared = (reader: Reader): Reader => {
-    const key = JSON.stringify(reader);
-    const known = mapping.pool.get(key) ?? reader;
-    mapping.pool.set(key, known);
-    return known;
-  };
-  const isTemperature = TEMPERATURES.includes(name) || scaleOf(unit) !== undefined;
-  const canonical = capabilities.map(one => CAPABILITIES[one].attributes[name]).find(one => one !== undefined);
-  if (isTemperature) {
-    const isSetpoint = name.endsWith('Setpoint') && mapping.scale === 'F';
-    return shared({
-      form: 'temperature',
-      declared: { type: 'number', unit: '°C', ...(isSetpoint && { step: FAHRENHEIT_STEP }) },
-    });
+  const { name, dataType, unit, values } = attribute;
+  const key = `${name}\n${dataType}\n${unit}\n${scale}\n${values.join()}\n${capabilities.join()}`;
+  let reader = pool.get(key);
+  if (!reader) pool.set(key, (reader = newReader(attribute, capabilities, scale, counters)));
+  return reader;
+}
+
+function newReader(
+  { name, dataType, unit, values }: NativeAttribute,
+  capabilities: readonly CapabilityName[],
+  scale: Scale,
+  counters: Counters,
+): Reader {
+  if (TEMPERATURES.includes(name) || scaleOf(unit) !== undefined) {
+    const isSetpoint = name.endsWith('Setpoint') && scale === 'F';
+    const step = isSetpoint ? { step: FAHRENHEIT_STEP } : {};
+    return { form: 'temperature', declared: { type: 'number', unit: '°C', ...step } };
   }
-  if (canonical) return shared({ form: 'plain', declared: widened(canonical, attribute.values) });
-  const { type, form } = readerOf(dataType, mapping.counters);
-  const isEnum = type === 'enum' && attribute.values.length > 0;
-  return shared({
+  const canonical = capabilities.map(one => CAPABILITIES[one].attributes[name]).find(one => one !== undefined);
+  if (canonical) return { form: 'plain', declared: widened(canonical, values) };
+  const { type, form } = readerOf(dataType, counters);
+  const isEnum = type === 'enum' && values.length > 0;
+  return {
     form,
     declared: {
       type: type === 'enum' && !isEnum ? 'string' : type,
-      ...(isEnum && { values: attribute.values }),
+      ...(isEnum && { values }),
       ...(unit !== undefined && unit !== '' && { unit }),
       ...(TELEMETRY.includes(name) && { telemetry: true }),
     },
-  });
+  };
 }
 
 /** Drivers have further words than the canonical ones (a thermostat mode `eco`); `unknown` means that there is none. */

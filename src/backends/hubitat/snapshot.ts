@@ -1,4 +1,5 @@
 // All that the hub is at a moment: its devices, mapped, and its own state.
+import { yieldToIo } from '../../lib/clock.ts';
 import { asCausewayError, hasCode } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
@@ -63,7 +64,7 @@ const HISTORIES = 5;
 export async function takeSnapshot(parts: SnapshotParts): Promise<Snapshot> {
   const { backend, client, counters, learned } = parts;
   // First and alone: a wrong token is told once.
-  const devices = readDevices(await listDevices(client), counters);
+  const devices = await readAll(await listDevices(client), counters);
   const [state] = await Promise.all([readState(client, counters), learnSignatures(parts, devices)]);
   const scale = await learnScale(parts, devices);
   const mapping = {
@@ -73,8 +74,29 @@ export async function takeSnapshot(parts: SnapshotParts): Promise<Snapshot> {
     pool: learned.pool,
     signatures: (device: NativeDevice) => learned.signatures.get(driverKey(device)),
   };
+  const found = await inPieces(devices, raw => ({ raw, mapped: mapDevice(raw, mapping) }));
   counters.snapshots++;
-  return { scale, state, devices: devices.map(raw => ({ raw, mapped: mapDevice(raw, mapping) })) };
+  return { scale, state, devices: found };
+}
+
+/** Devices that are worked on between two looks at what else there is to do. */
+const PIECE = 20;
+
+/** The results of a task for each item, with the event loop free in between. */
+export async function inPieces<T, R>(items: readonly T[], task: (item: T) => R): Promise<R[]> {
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i++) {
+    results.push(task(items[i] as T));
+    if (i % PIECE === PIECE - 1) await yieldToIo();
+  }
+  return results;
+}
+
+/** All devices of a list, each once. */
+async function readAll(body: Json, counters: Counters): Promise<NativeDevice[]> {
+  if (!Array.isArray(body)) return readDevices(body, counters);
+  const rows = await inPieces(body, row => readDevices([row], counters));
+  return [...new Map(rows.flat().map(device => [device.id, device])).values()];
 }
 
 /** All selected devices with data types; without them where the hub lacks that form. */

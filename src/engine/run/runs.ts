@@ -35,8 +35,8 @@ export interface Start {
   args?: Record<string, Json>;
   key: string;
   lateMs: number;
-  condition?: ConditionTrace;
-  caller?: string;
+  condition?: ConditionTrace | undefined;
+  caller?: string | undefined;
 }
 
 /** All live runs. */
@@ -271,6 +271,7 @@ export class Runs {
     this.byId.delete(run.id);
     live.runs.delete(run.id);
     if (this.stored.delete(run.id)) this.core.tx.put('runs', run.id, undefined);
+    if (live.older.size === 0) return;
     if (![...live.runs.values()].some(other => other.revision === run.revision)) live.older.delete(run.revision);
   }
 
@@ -289,7 +290,7 @@ export class Runs {
     if (ending.outcome === 'failed' || ending.outcome === 'timed_out' || ending.outcome === 'budget_exceeded')
       live.runtime.failed++;
     keepRuntime(core, live, false);
-    const trace = traceOf(run, core.iso, { ...ending, ended: at });
+    const trace = traceOf(run, core.iso, { ended: at, ...ending });
     core.tx.afterCommit(() => core.sinks.onTrace(trace));
     // Told after this step: one that ends at once must not answer before its caller waits.
     const { caller } = run;

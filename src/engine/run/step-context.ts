@@ -72,8 +72,8 @@ export function stepContext(
     evaluate: (condition, at) => evaluateCondition(condition, at, view, core.expressions, local),
     command(request) {
       const submission = core.gate.submit(core.tx, {
-        ...request,
         cause: run.out,
+        ...request,
         rule: live.id,
         authorised: live.authority.devices,
         shadow: run.shadow,

@@ -91,7 +91,8 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
     // What is remembered of a member follows its values here, too.
     const edge = isNews ? trigger.edge(event) : undefined;
     if (!isNews) trigger.observe?.(event);
-    const levelNow = isNews && trigger.told ? trigger.told(event) : trigger.level(event.device);
+    const isTold = event.quality === 'good' && trigger.told !== undefined;
+    const levelNow = isTold ? (trigger.told?.(event) ?? null) : trigger.level(event.device);
     if (levelNow !== null || !before.has(event.device)) before.set(event.device, levelNow);
     const is = counted();
     if (!isNews) return { do: 'look', member: '' };

@@ -123,12 +123,12 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
     const data: Partial<TriggerData> = { topic, payload: message.value };
     const enter: Edge = { do: 'enter', member: topic, data, cause: causeOf(message) };
     if (config.path === undefined && !bounded && !changing && config.is === undefined) {
-      return { ...enter, data: { ...data, value: message.value } };
+      return { ...enter, data: { value: message.value, ...data } };
     }
     const part = partOf(message.value, config.path);
     if (part === undefined) return look;
     const before = partOf(message.previous, config.path);
-    const value = { ...data, value: part, ...(before !== undefined && { previous: before }) };
+    const value = { value: part, ...data, ...(before !== undefined && { previous: before }) };
     if (config.is !== undefined && !among(part, config.is, loose)) return { do: 'leave', member: topic };
     if (changing) {
       if (!among(part, config.to, loose)) return { do: 'leave', member: topic };
