@@ -35,7 +35,7 @@ const BATCH = 64;
 const button = (i: number) => ({
   id: `rule-${i}`,
   name: `Rule ${i}`,
-  limits: { runs: 100_000, per: '2s' },
+  limits: { runs: 100_000, per: '250ms' },
   triggers: [{ type: 'event', device: `bench:${i}`, name: 'pushed', value: 1 }],
   condition: { type: 'mode', is: 'home' },
   actions: [{ type: 'log', message: 'pushed' }],

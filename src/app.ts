@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { map, Subject } from 'rxjs';
 import { HouseBackend } from './backends/house/index.ts';
+import { backendKinds } from './backends/index.ts';
 import { stopInReverse, supervise } from './backends/supervisor.ts';
 import { VirtualBackend } from './backends/virtual/index.ts';
 import { Face } from './bus/face.ts';
@@ -11,6 +12,7 @@ import type { Config } from './config/schema.ts';
 import { checkRule } from './engine/analysis/check.ts';
 import { Engine } from './engine/engine.ts';
 import { Rulebook } from './engine/rules/rulebook.ts';
+import { isLoopback } from './http/auth.ts';
 import { createHttp, type Http } from './http/server.ts';
 import type { Clock } from './lib/clock.ts';
 import { durationMs } from './lib/duration.ts';
@@ -173,8 +175,14 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     now: () => engine.core.timeline.now(),
     config: houseFile as never,
   });
+  const isLoopbackOnly = principals.isOpen() || isLoopback(config.http.host);
+  const bridges = Object.entries(config.backends)
+    .filter(([, { type }]) => backendKinds.has(type))
+    .map(([id, one]) => backendKinds.get(one.type).create(one, { id, clock, log: area(id), isLoopbackOnly }));
   const supervision = { clock, log: area('backends') };
-  const backends = new Map<string, Backend>([virtual, houseBackend].map(one => [one.id, supervise(one, supervision)]));
+  const backends = new Map<string, Backend>(
+    [virtual, houseBackend, ...bridges].map(one => [one.id, supervise(one, supervision)]),
+  );
 
   // --- the engine ---
   const ruleState = (id: string) => ruleStateFor(gateway, id);

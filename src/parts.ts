@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApp } from './app.ts';
+import { checkWorkdays } from './backends/house/workdays.ts';
+import { backendSchemas } from './backends/index.ts';
 import { DEMO_HOUSE_YAML } from './backends/virtual/demo/index.ts';
 import type { VirtualBackend } from './backends/virtual/index.ts';
 import type { CheckReport, CliParts, ServeOptions } from './cli/parts.ts';
@@ -33,12 +35,20 @@ export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json
 const environment = () => process.env;
 
 function configuration(file: string | undefined): LoadedConfig {
-  return loadConfig({ file, dir: configDir(environment(), process.cwd()), environment: environment() });
+  return loadConfig({
+    file,
+    dir: configDir(environment(), process.cwd()),
+    environment: environment(),
+    backends: backendSchemas,
+  });
 }
 
 function houseOf({ dir, secrets }: Pick<LoadedConfig, 'dir' | 'secrets'>) {
   const path = join(dir, 'house.yaml');
-  return existsSync(path) ? loadFile(path, HouseFile, { environment: environment(), secrets }) : HouseFile.parse({});
+  if (!existsSync(path)) return HouseFile.parse({});
+  const house = loadFile(path, HouseFile, { environment: environment(), secrets });
+  checkWorkdays(house.workdays);
+  return house;
 }
 
 /** The parts for the command line. */

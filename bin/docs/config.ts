@@ -1,4 +1,5 @@
 // The tables of docs/config.md: every key of config.yaml by section, and of house.yaml with examples.
+import { backendSchemas } from '../../src/backends/index.ts';
 import { type ConfigKey, describeConfig } from '../../src/config/describe.ts';
 import { houseSchema } from '../../src/config/house.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -13,8 +14,8 @@ export const configTables = (): Tables => ({ config: sections(), house: houseKey
 const shapeOf = (schema: Parameters<typeof unwrap>[0]) => definitionOf(unwrap(schema)).shape ?? {};
 
 function sections(): string {
-  const keys = describeConfig();
-  return Object.entries(shapeOf(configSchema()))
+  const keys = describeConfig(backendSchemas);
+  return Object.entries(shapeOf(configSchema(backendSchemas)))
     .map(([section, schema]) => {
       const own = keys.filter(({ path }) => path === section || path.startsWith(`${section}/`));
       return [`### ${section}`, `${metaOf(schema).description ?? ''}.`, keyTable(own)].join('\n\n');

@@ -1,6 +1,8 @@
 // All that is generated: pages from templates in `pages/` with tables from the sources, JSON Schemas, example files.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { backendSchemas } from '../../src/backends/index.ts';
 import { exampleConfig, exampleHouse } from '../../src/config/describe.ts';
 import { capabilityTables } from './capabilities.ts';
 import { configTables } from './config.ts';
@@ -38,7 +40,7 @@ export function generate(): ReadonlyMap<string, string> {
   for (const [name, schema] of Object.entries(jsonSchemas())) {
     files.set(`docs/schema/${name}.schema.json`, `${JSON.stringify(schema, null, 1)}\n`);
   }
-  files.set('config.example.yaml', modeline('config') + exampleConfig());
+  files.set('config.example.yaml', modeline('config') + exampleConfig(backendSchemas));
   files.set('house.example.yaml', modeline('house') + exampleHouse());
   return files;
 }

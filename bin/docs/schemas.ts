@@ -1,5 +1,7 @@
 // JSON Schemas for editors (`# yaml-language-server: $schema=…`), as people write the files. Draft 7: what editors know.
+
 import { z } from 'zod';
+import { backendSchemas } from '../../src/backends/index.ts';
 import { houseSchema } from '../../src/config/house.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { Action } from '../../src/engine/actions/index.ts';
@@ -18,7 +20,7 @@ export function jsonSchemas(): Readonly<Record<string, JsonSchema>> {
     rule: schemaOf(rule, 'A rule of Causeway'),
     scenario: withRules(schemaOf(Scenario, 'A scenario for causeway simulate')),
     house: withEmptySections(schemaOf(houseSchema(Target), 'house.yaml of Causeway')),
-    config: withEmptySections(schemaOf(configSchema(), 'config.yaml of Causeway')),
+    config: withEmptySections(schemaOf(configSchema(backendSchemas), 'config.yaml of Causeway')),
   };
 }
 

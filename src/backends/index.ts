@@ -36,3 +36,6 @@ export const backendKinds = defineTable<BackendKind>('backend', [
     create: (config, parts) => new HubitatBackend(config, parts),
   }),
 ]);
+
+/** Their schemas, for the configuration and its docs. */
+export const backendSchemas = backendKinds.kinds.map(kind => kind.schema);

@@ -84,7 +84,7 @@ function backendsSchema(built: readonly z.ZodObject[]) {
     .record(Id, Backend)
     .meta({
       description: 'The systems that are bridged, by an id of yours, which is the first part of their devices’ ids',
-      examples: [{ hubitat: { type: 'hubitat', url: 'http://hub.lan', token: '!secret hub_token' } }],
+      examples: [{ hubitat: { type: 'hubitat', url: 'http://hub.lan', app: 12, token: '!secret hub_token' } }],
     })
     .default({});
 }

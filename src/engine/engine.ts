@@ -386,6 +386,7 @@ export class Engine implements OperationParts {
     if (step === 0) return;
     this.core.log.warn({ stepMs: Math.round(step) }, 'the wall clock was stepped');
     this.reschedule$.next({ stepMs: step });
+    lookAgain(this.core);
   }
 
   get isReady(): boolean {

@@ -74,11 +74,14 @@ export interface Local {
   vars?: Readonly<Record<string, Json>> | undefined;
 }
 
+const NOTHING_TOLD = { device: null, attribute: null, value: null, previous: null };
+
 /** The scope of CEL over a view. */
 export function scopeOf(view: EngineView, local: Local): Scope {
   const { trigger } = local;
   return {
-    ...(trigger && { trigger: { ...trigger, at: Date.parse(trigger.at) } }),
+    // What a kind has nothing to say of is null; only what belongs to other kinds is absent (`has(trigger.payload)`).
+    ...(trigger && { trigger: { ...NOTHING_TOLD, ...trigger, at: Date.parse(trigger.at) } }),
     ...(local.args && { args: local.args }),
     ...(local.repeat && { repeat: local.repeat }),
     ...(local.bindings && { bindings: local.bindings }),
@@ -99,8 +102,9 @@ export function scopeOf(view: EngineView, local: Local): Scope {
     state: (device, attribute) => view.good(device, attribute)?.value ?? null,
     attr(device, attribute) {
       const reading = view.reading(device, attribute);
-      if (!reading) return null;
       const isReachable = view.availability(device) === 'online';
+      if (!reading)
+        return { value: null, quality: isReachable ? 'unknown' : 'unavailable', lastChanged: null, lastReported: null };
       return {
         value: reading.value,
         quality: isReachable ? reading.quality : 'unavailable',

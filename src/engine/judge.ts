@@ -79,13 +79,13 @@ export class Judge {
   // A fault in one rule must not keep the others from the event.
   private lookSafely(one: Judged): Judged {
     try {
-      this.look(one);
+      return this.look(one);
     } catch (error) {
       this.complain(one, error);
       one.condition = undefined;
       one.refusal = 'unknown';
+      return one;
     }
-    return one;
   }
 
   private complain({ live, trigger }: { live: LiveRule; trigger: TriggerData }, error: unknown): void {
@@ -97,17 +97,17 @@ export class Judge {
   demand(demand: Demand): { run?: RunRecord; refused?: Refusal } {
     const { live, trigger, cause, args, caller } = demand;
     const one: Judged = { live, trigger, cause, lateMs: 0, args, caller, condition: undefined, refusal: undefined };
-    this.look(one);
-    return this.decide(one);
+    return this.decide(this.look(one));
   }
 
   /** Fills in what the conditions say on the present snapshot. */
-  private look(one: Judged): void {
+  private look(one: Judged): Judged {
     const { core } = this;
     const { live, cause } = one;
     const refuse = (refusal: Refusal, condition?: ConditionTrace) => {
       one.condition = condition;
       one.refusal = refusal;
+      return one;
     };
     if (core.gate.panic) return refuse('panic');
     if (live.runtime.suspended) return refuse('suspended');
@@ -117,9 +117,11 @@ export class Judge {
       const trace = evaluateCondition(live.rule.while, 'while', live.view, core.expressions, local);
       if (trace.met === false) return refuse('while', trace);
     }
-    if (!live.rule.condition) return;
-    one.condition = evaluateCondition(live.rule.condition, 'condition', live.view, core.expressions, local);
-    if (one.condition.met !== true) one.refusal = one.condition.met === null ? 'unknown' : 'condition';
+    if (!live.rule.condition) return one;
+    const condition = evaluateCondition(live.rule.condition, 'condition', live.view, core.expressions, local);
+    if (condition.met !== true) return refuse(condition.met === null ? 'unknown' : 'condition', condition);
+    one.condition = condition;
+    return one;
   }
 
   private decide(one: Judged): { run?: RunRecord; refused?: Refusal } {

@@ -239,7 +239,10 @@ function contextOf(
         ...(names.mode ? [core.signals.on(keys.mode)] : []),
       );
       const minutes$: Observable<undefined> = names.now || names.sun ? everyMinute(core) : EMPTY;
-      return { truth: () => evaluateExpression(source), changes$: merge(events$, minutes$) };
+      // A value that cannot be relied on makes it unknown, unless the expression itself asks for that.
+      const asksForNull = /\bnull\b|\battr\s*\(|\bnum\s*\(/.test(source);
+      const isTold = () => asksForNull || names.states.every(({ device, attribute }) => view.good(device, attribute));
+      return { truth: () => (isTold() ? evaluateExpression(source) : null), changes$: merge(events$, minutes$) };
     },
     nested(inner, name) {
       const context = contextOf(core, live, id, inner, prefixed(memory, `${name}.`), attaching);

@@ -89,16 +89,18 @@ export class Turns {
         this.turn();
         const changes = tx.takeDurable();
         const effects = tx.takeEffects();
-        if (changes.length > 0) await this.commit(changes);
+        // What was not stored must not be seen outside.
+        if (changes.length > 0 && !(await this.commit(changes))) break;
         for (const effect of effects) this.guarded(effect, 'an effect could not be released');
         if (this.hasWork()) await yieldToIo();
       }
     } finally {
       this.isTurning = false;
     }
-    if (this.isStopped) return;
-    this.flushLazily();
-    if (this.parts.isReady()) this.parts.timeline().arm();
+    if (!this.isStopped) {
+      this.flushLazily();
+      if (this.parts.isReady()) this.parts.timeline().arm();
+    }
     for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 
@@ -124,17 +126,18 @@ export class Turns {
     }
   }
 
-  private async commit(changes: readonly Change[]): Promise<void> {
+  /** False where the loop has ended before the store took them. */
+  private async commit(changes: readonly Change[]): Promise<boolean> {
     const { store, clock } = this.parts;
     for (;;) {
       try {
         await store.commit(changes, 'full');
         this.commits++;
         this.stored();
-        return;
+        return true;
       } catch (error) {
         this.notStored(error);
-        if (this.isStopped) return;
+        if (this.isStopped) return false;
         await new Promise<void>(resolve => clock.after(RETRY_MS, resolve));
       }
     }
@@ -193,6 +196,7 @@ export class Turns {
 
   /** Nothing is left to do now. */
   get isIdle(): boolean {
+    if (this.isStopped) return true;
     return !this.isTurning && !this.isScheduled && !this.hasWork();
   }
 

@@ -12,6 +12,7 @@ export interface Kind {
 /** Kinds by type, in the order in which people read them. */
 export interface Table<K extends Kind> {
   readonly kinds: readonly K[];
+  has(type: string): boolean;
   /** The kind of a parsed configuration; unknown types cannot get here past the schema. */
   get(type: string): K;
 }
@@ -25,6 +26,7 @@ export function defineTable<K extends Kind>(what: string, kinds: readonly K[]): 
   }
   return {
     kinds,
+    has: type => byType.has(type),
     get(type) {
       const kind = byType.get(type);
       if (!kind) throw new CausewayError('INTERNAL', `there is no ${what} of type ${type}`);

@@ -43,6 +43,8 @@ export interface WorldOptions {
   /** Where the house stands when the scenario does not say. */
   readonly location?: { latitude: number; longitude: number; timezone: string };
   readonly log?: Log;
+  /** Where the first life of the engine keeps its records. */
+  readonly store?: MemoryStore;
 }
 
 /** One life of the engine. */
@@ -105,7 +107,7 @@ export class World {
     );
     this.outside = new Outside(this.clock, scenario, this.cast);
     this.variables = variablesOf(scenario);
-    this.store = memoryStore();
+    this.store = options.store ?? memoryStore();
     for (const { body, rule } of options.rules) this.rules.set(rule.id, { body, rule, revision: 1 });
     for (const id of this.rules.keys()) this.known.add(id);
   }

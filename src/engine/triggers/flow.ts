@@ -11,6 +11,8 @@ import { causeOf } from './level.ts';
 
 const Bound = z.strictObject({ above: z.number().optional(), below: z.number().optional() });
 const Field = z.union([OneOrMany, Bound]).optional();
+const words = <const W extends readonly [string, ...string[]]>(...known: W) =>
+  z.union([z.enum(known), z.array(z.enum(known)).min(1)]).optional();
 const End = z
   .strictObject({ mac: Field, ip: Field, port: Field, network: Field, zone: Field, domain: Field, name: Field })
   .optional();
@@ -22,9 +24,9 @@ const schema = z
     where: z
       .strictObject({
         site: Field,
-        action: Field,
-        risk: Field,
-        direction: Field,
+        action: words('allowed', 'blocked'),
+        risk: words('low', 'medium', 'high'),
+        direction: words('incoming', 'outgoing', 'local'),
         protocol: Field,
         service: Field,
         bytes: Field,

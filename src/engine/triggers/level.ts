@@ -19,8 +19,8 @@ interface LevelTrigger {
   watch(device: string): Observable<Event>;
   /** Whether a member is at the level now; `data` is what the hold began with. */
   level(device: string, data?: Partial<TriggerData>): Ternary;
-  /** Whether the value of an event is at the level: of a device that comes back it is told before it can be reached. */
-  told?(event: Event): Ternary;
+  /** Whether the last good value of a member is at the level, be it reachable or not: what counts it among others. */
+  last?(device: string): Ternary;
   /** What a change means for a member of its own. */
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
@@ -49,7 +49,7 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   const looks = (device: string) =>
     merge(context.signal(keys.availability(device)), context.signal(keys.device(device))).pipe(
       map((event): Edge => {
-        if (match !== undefined && match !== 'any') return { do: 'look', member: '' };
+        if (match !== undefined && match !== 'any') return { do: 'look', member: '', ...goneOf(event) };
         const isRemoved = event.attribute === '$device' && context.view.device(device) === undefined;
         if (isRemoved) return { do: 'leave', member: device, reason: 'removed' };
         return { do: 'look', member: device, ...goneOf(event) };
@@ -70,7 +70,8 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   }
   // Levels before the event: the state has moved on by the time a signal is seen.
   const before = new Map<string, Ternary>();
-  for (const device of context.view.members(target)) before.set(device, trigger.level(device));
+  const last = (device: string) => (trigger.last ? trigger.last(device) : trigger.level(device));
+  for (const device of context.view.members(target)) before.set(device, last(device));
   const counted = () => {
     const levels = context.view.members(target).map(device => before.get(device) ?? null);
     return {
@@ -87,12 +88,11 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   };
   const groupEdge = (event: Event): Edge => {
     const was = counted();
-    const isNews = event.change === 'changed';
+    const isNews = event.change === 'changed' || isCompared(trigger, event);
     // What is remembered of a member follows its values here, too.
     const edge = isNews ? trigger.edge(event) : undefined;
     if (!isNews) trigger.observe?.(event);
-    const isTold = event.quality === 'good' && trigger.told !== undefined;
-    const levelNow = isTold ? (trigger.told?.(event) ?? null) : trigger.level(event.device);
+    const levelNow = last(event.device);
     if (levelNow !== null || !before.has(event.device)) before.set(event.device, levelNow);
     const is = counted();
     if (!isNews) return { do: 'look', member: '' };
@@ -105,7 +105,7 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
     map((note): Edge => {
       const was = counted();
       const entered = context.view.members(target).filter(device => {
-        const level = trigger.level(device);
+        const level = last(device);
         const isNew = level === true && before.get(device) === false;
         if (level !== null) before.set(device, level);
         return isNew;
@@ -141,12 +141,17 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
 const goneOf = (event: Event): { gone?: true } =>
   event.attribute === '$availability' && event.value !== 'online' ? { gone: true } : {};
 
+// A value of a snapshot that differs from before the stop (on_startup: compare); a snapshot tells what stayed as well.
+const isCompared = (trigger: LevelTrigger, event: Event): boolean =>
+  trigger.resync === true &&
+  event.change === 'resync' &&
+  event.quality === 'good' &&
+  !valuesEqual(event.value, event.previous);
+
 function singleEdge(trigger: LevelTrigger, event: Event, view: View): Edge {
   const member = event.device;
   if (event.quality !== 'good') return { do: 'look', member };
-  // A snapshot tells what stayed as well.
-  const isCompared = trigger.resync === true && event.change === 'resync' && !valuesEqual(event.value, event.previous);
-  if (event.change !== 'changed' && !isCompared) {
+  if (event.change !== 'changed' && !isCompared(trigger, event)) {
     trigger.observe?.(event);
     return { do: 'look', member };
   }

@@ -142,7 +142,7 @@ export const numeric = defineTrigger({
       moved$: moved$.pipe(map(() => MOVED)),
       watch: device => context.signal(keys.attribute(device, config.attribute)),
       level: device => levelAt(device, numberOf(device)),
-      told: event => levelAt(event.device, event.value),
+      last: device => levelAt(device, context.view.reading(device, config.attribute)?.value ?? null),
       observe(event) {
         const now = bounds();
         if (config.hysteresis === undefined || now === null || typeof event.value !== 'number') return;

@@ -171,9 +171,13 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       write(DROPPED + member, undefined);
       if (level === true && !hold) enter({ do: 'enter', member, data: dropped });
     }
-    if (hold && level === false) leave(member, 'left_state');
+    // Before the snapshots are told a level may still come back to what it was; at ready all are looked at.
+    if (hold && level === false) {
+      if (parts.isReady()) leave(member, 'left_state');
+      return;
+    }
     // One whose timer is still to come fires by it, in the order of due times.
-    else if (hold && view.now() >= hold.due && parts.isReady() && !timers.has(HOLD + member)) due(member);
+    if (hold && view.now() >= hold.due && parts.isReady() && !timers.has(HOLD + member)) due(member);
   };
   const gone = (member: string) => {
     if (config.unavailable !== 'cancel') return;
@@ -190,7 +194,7 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       if (edge.gone) gone(edge.member);
       else look(edge.member);
     } else if (edge.do === 'leave') {
-      leave(edge.member, edge.reason ?? 'left_state');
+      if (parts.isReady() || edge.reason === 'removed') leave(edge.member, edge.reason ?? 'left_state');
       look(edge.member);
     } else if (!parts.isReady()) {
       if (config.on_startup === 'compare') compared.set(edge.member, edge);

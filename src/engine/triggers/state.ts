@@ -76,7 +76,10 @@ export const state = defineTrigger({
         if (!named && data?.value !== undefined) return valuesEqual(reading.value, data.value);
         return fits(device, reading.value);
       },
-      told: event => fits(event.device, event.value),
+      last(device) {
+        const value = context.view.reading(device, config.attribute)?.value ?? null;
+        return value === null ? null : fits(device, value);
+      },
       edge(event) {
         const equal = equalOn(event.device);
         if (!fits(event.device, event.value)) return 'leave';

@@ -41,7 +41,7 @@ async function stage(rules: object[], options: HubSimulatorOptions & { modeOwner
   const engine: Engine = new Engine(
     {
       clock,
-      log: { ...silentLog, error: (d: object, m: string) => console.log('ERR', m, d), warn: (d: object, m: string) => console.log('WARN', m, d) },
+      log: silentLog,
       store: memoryStore(),
       devices,
       values: new Values(),
@@ -68,7 +68,6 @@ async function stage(rules: object[], options: HubSimulatorOptions & { modeOwner
   await engine.start(rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL })));
   await supervised.start(engine.sink('hubitat'));
   await eventually(() => devices.backend('hubitat')?.ready, 'ready');
-  console.log(devices.all().map(d => d.id), devices.backend('hubitat'), engine.turns.trouble);
   await engine.idle();
   ends.push(
     () => hub.stop(),
@@ -109,7 +108,6 @@ describe('a rule over a hub', () => {
     hub.state.set(3, 'contact', 'open');
     await hub.up();
     await eventually(() => devices.backend('hubitat')?.ready, 'ready');
-  console.log(devices.all().map(d => d.id), devices.backend('hubitat'), engine.turns.trouble);
     const told = await eventually(() =>
       events.find(({ attribute, value }) => attribute === 'contact' && value === 'open'),
     );

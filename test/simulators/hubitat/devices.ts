@@ -55,7 +55,7 @@ export const simOutlet = (base: Base): SimDevice => ({
 });
 
 /** A colour lamp. */
-export const simLamp = (base: Base): SimDevice => ({
+const simLamp = (base: Base): SimDevice => ({
   ...base,
   driver: 'Simulated Colour Lamp',
   capabilities: ['Switch', 'SwitchLevel', 'ColorControl', 'ColorTemperature', 'ChangeLevel', 'Flash'],
@@ -78,7 +78,7 @@ export const simLamp = (base: Base): SimDevice => ({
 });
 
 /** A door contact with a thermometer that tells no unit in the device list. */
-export const simSensor = (base: Base, temperature: number): SimDevice => ({
+const simSensor = (base: Base, temperature: number): SimDevice => ({
   ...base,
   driver: 'Simulated Sensor',
   capabilities: ['ContactSensor', 'TemperatureMeasurement', 'Battery', 'TamperAlert', 'Sensor'],
@@ -92,7 +92,7 @@ export const simSensor = (base: Base, temperature: number): SimDevice => ({
 });
 
 /** A wall remote. */
-export const simRemote = (base: Base): SimDevice => ({
+const simRemote = (base: Base): SimDevice => ({
   ...base,
   driver: 'Simulated Remote',
   capabilities: ['PushableButton', 'HoldableButton', 'DoubleTapableButton'],
@@ -105,7 +105,7 @@ export const simRemote = (base: Base): SimDevice => ({
 });
 
 /** A thermostat with a mode of its own. */
-export const simThermostat = (base: Base, setpoint: number): SimDevice => ({
+const simThermostat = (base: Base, setpoint: number): SimDevice => ({
   ...base,
   driver: 'Simulated Thermostat',
   capabilities: ['Thermostat', 'TemperatureMeasurement'],
@@ -126,7 +126,7 @@ export const simThermostat = (base: Base, setpoint: number): SimDevice => ({
 });
 
 /** A lock, of which the hub may not know whether it is locked. */
-export const simLock = (base: Base): SimDevice => ({
+const simLock = (base: Base): SimDevice => ({
   ...base,
   driver: 'Simulated Lock',
   capabilities: ['Lock', 'Battery'],
@@ -138,7 +138,7 @@ export const simLock = (base: Base): SimDevice => ({
 });
 
 /** A shade, whose stop has another name. */
-export const simShade = (base: Base): SimDevice => ({
+const simShade = (base: Base): SimDevice => ({
   ...base,
   driver: 'Simulated Shade',
   capabilities: ['WindowShade'],
@@ -154,7 +154,7 @@ export const simShade = (base: Base): SimDevice => ({
 });
 
 /** Something with all the odd data types, and a typed command of its driver's own. */
-export const simGadget = (base: Base): SimDevice => ({
+const simGadget = (base: Base): SimDevice => ({
   ...base,
   driver: 'Simulated Gadget',
   capabilities: ['Notification', 'Actuator', 'Initialize'],

@@ -17,9 +17,6 @@ import { answerMaker, command } from './maker.ts';
 import { type SimOptions, SimState } from './state.ts';
 
 export * from './devices.ts';
-export type { SimEvent } from './forms.ts';
-export type { SimOptions, SimQuirks, SimReceived } from './state.ts';
-export { SimState } from './state.ts';
 
 /** How the simulated hub is started. */
 export interface HubSimulatorOptions extends SimOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HouseBackend, type HouseConfig } from '../../../src/backends/house/index.ts';
-import { isWorkday, workdaysNotYet } from '../../../src/backends/house/workdays.ts';
+import { checkWorkdays, isWorkday } from '../../../src/backends/house/workdays.ts';
 import { houseSchema } from '../../../src/config/house.ts';
 import { parseDate } from '../../../src/lib/time/calendar.ts';
 import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
@@ -465,8 +465,21 @@ describe('workdays', () => {
     expect(isWorkday(day(text), given)).toBe(expected);
   });
 
-  test('say what they cannot do yet', () => {
-    expect(workdaysNotYet({ country: 'DE', region: 'BE', extra: [], except: [] })).toContain('DE-BE');
-    expect(workdaysNotYet({ extra: [], except: [] })).toBeUndefined();
+  test.each([
+    ['DE', undefined, '2026-05-01', false, 'Labour Day'],
+    ['DE', undefined, '2026-04-03', false, 'Good Friday, which moves'],
+    ['DE', 'BE', '2027-03-08', false, 'a holiday of Berlin alone'],
+    ['DE', 'BY', '2027-03-08', true, 'which Bavaria has not'],
+    ['US', undefined, '2026-07-03', false, 'Independence Day, observed'],
+    ['DE', undefined, '2026-05-04', true, 'a plain Monday'],
+  ])('know the public holidays of %s %s: %s is one: %s (%s)', (country, region, text, expected, _why) => {
+    expect(isWorkday(day(text), { country, region, extra: [], except: [] })).toBe(expected);
+  });
+
+  test('say which countries and regions there are', () => {
+    expect(() => checkWorkdays({ country: 'XX', extra: [], except: [] })).toThrow('"XX"');
+    expect(() => checkWorkdays({ country: 'DE', region: 'ZZ', extra: [], except: [] })).toThrow('no region "ZZ"');
+    expect(() => checkWorkdays({ country: 'DE', region: 'BE', extra: [], except: [] })).not.toThrow();
+    expect(() => checkWorkdays({ extra: [], except: [] })).not.toThrow();
   });
 });
