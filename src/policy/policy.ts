@@ -40,14 +40,13 @@ export function permit(op: Ruled, input: unknown, call: Call, switches: Switches
     });
   }
   const isRead = op.effect === 'read';
-  if (isRead ? !switches.reads : !switches.writes) {
-    throw new CausewayError('SWITCHED_OFF', `all ${isRead ? 'reading' : 'writing'} operations are switched off`, {
-      hint: `security.${isRead ? 'reads' : 'writes'} in config.yaml`,
-    });
-  }
-  if (switches.ops[op.name] === false) {
-    throw new CausewayError('SWITCHED_OFF', `${op.name} is switched off`, {
-      hint: `security.ops.${op.name} in config.yaml`,
+  // A single operation may be switched on again where its master is off.
+  const isOn = switches.ops[op.name] ?? (isRead ? switches.reads : switches.writes);
+  if (!isOn) {
+    const own = switches.ops[op.name] === false;
+    const what = own ? op.name : `all ${isRead ? 'reading' : 'writing'} operations`;
+    throw new CausewayError('SWITCHED_OFF', `${what} ${own ? 'is' : 'are'} switched off`, {
+      hint: `security.${own ? `ops.${op.name}` : isRead ? 'reads' : 'writes'} in config.yaml`,
     });
   }
   const checked = check(op.input, input ?? {});

@@ -169,32 +169,42 @@ describe('kill -9 in the middle of a hold, a delay and a queue', () => {
 });
 
 describe('what was on its way when the process died', () => {
-  it('ends in doubt and is not sent again where once is not the same as twice', async () => {
-    const home = homeWith({
-      request: { triggers: [opened()], actions: [post('/slow/request'), post('/never')] },
-      tolerant: { triggers: [opened()], actions: [post('/slow/tolerant', { on_error: 'continue' }), post('/then')] },
-      message: { triggers: [opened()], actions: [{ type: 'notify', message: 'open' }] },
-      marker: waiting(0).marker,
-    });
-    const first = await kit.start(home);
-    await first.call('create_device', { name: 'door', capabilities: ['contact'], values: { contact: 'closed' } });
-    await first.call('set_device_value', { device: 'virtual:door', attribute: 'contact', value: 'open' });
-    const sent = ['/slow/phone', '/slow/request', '/slow/tolerant'];
-    await eventually(() => paths().length === 3, 'three on their way');
-    expect(paths()).toEqual(sent);
-    await first.kill();
+  it.each(['kill -9', 'a stop'])(
+    'at %s ends in doubt, and is not sent again where once is not the same as twice',
+    async how => {
+      const home = homeWith({
+        request: { triggers: [opened()], actions: [post('/slow/request'), post('/never')] },
+        tolerant: { triggers: [opened()], actions: [post('/slow/tolerant', { on_error: 'continue' }), post('/then')] },
+        message: { triggers: [opened()], actions: [{ type: 'notify', message: 'open' }] },
+        marker: waiting(0).marker,
+      });
+      const first = await kit.start(home);
+      await first.call('create_device', { name: 'door', capabilities: ['contact'], values: { contact: 'closed' } });
+      await first.call('set_device_value', { device: 'virtual:door', attribute: 'contact', value: 'open' });
+      const sent = ['/slow/phone', '/slow/request', '/slow/tolerant'];
+      await eventually(() => paths().length === 3, 'three on their way');
+      expect(paths()).toEqual(sent);
+      if (how === 'kill -9') await first.kill();
+      else {
+        // It waits for nobody's answer.
+        const from = performance.now();
+        expect(await first.stop()).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/error/i) });
+        expect(performance.now() - from).toBeLessThan(5_000);
+      }
 
-    const second = await kit.start(home);
-    await eventually(() => receiver.to('/then').length > 0, 'the step after');
-    await settled(second);
-    expect(paths()).toEqual([...sent, '/then']);
-    const [request] = await tracesOf(second, 'request');
-    expect(request).toMatchObject({ outcome: 'in_doubt', steps: [{ type: 'http', outcome: 'in_doubt' }] });
-    const [tolerant] = await tracesOf(second, 'tolerant');
-    expect(tolerant).toMatchObject({ outcome: 'completed_with_errors' });
-    const [message] = await tracesOf(second, 'message');
-    expect(message).toMatchObject({ outcome: 'in_doubt' });
-  }, 40_000);
+      const second = await kit.start(home);
+      await eventually(() => receiver.to('/then').length > 0, 'the step after');
+      await settled(second);
+      expect(paths()).toEqual([...sent, '/then']);
+      const [request] = await tracesOf(second, 'request');
+      expect(request).toMatchObject({ outcome: 'in_doubt', steps: [{ type: 'http', outcome: 'in_doubt' }] });
+      const [tolerant] = await tracesOf(second, 'tolerant');
+      expect(tolerant).toMatchObject({ outcome: 'completed_with_errors' });
+      const [message] = await tracesOf(second, 'message');
+      expect(message).toMatchObject({ outcome: 'in_doubt' });
+    },
+    40_000,
+  );
 
   it('is a toggle that stays in doubt, and an "on" that is sent again', async () => {
     const bell = [{ type: 'mqtt', topic: 'bell' }];
