@@ -120,13 +120,15 @@ describe('the other inputs', () => {
     say('causeway/bridge/request/get_system', '{"transaction":7}');
     say('causeway/bridge/request/no_such', '');
     await vi.waitFor(() =>
-      expect(new Map(told as [string, unknown][])).toEqual(new Map<string, unknown>([
-        ['get_system', { transaction: 7, status: 'ok', data: { version: 'x' } }],
-        [
-          'no_such',
-          expect.objectContaining({ status: 'error', error: expect.objectContaining({ code: 'NOT_FOUND' }) }),
-        ],
-      ]),
+      expect(new Map(told as [string, unknown][])).toEqual(
+        new Map<string, unknown>([
+          ['get_system', { transaction: 7, status: 'ok', data: { version: 'x' } }],
+          [
+            'no_such',
+            expect.objectContaining({ status: 'error', error: expect.objectContaining({ code: 'NOT_FOUND' }) }),
+          ],
+        ]),
+      ),
     );
   });
 });
