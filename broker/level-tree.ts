@@ -13,11 +13,21 @@ export interface LevelTree<T> {
   delete(path: string): void;
   /** The values of the stored filters that match `topic`, `#` before `+` before the exact one at each level. */
   matching(topic: string): T[];
+  /** False when no stored filter can match the topic; quicker than to look for those that do. */
+  mayMatch(topic: string): boolean;
   /** The values of the stored topics that `filter` matches; the tree may change while they are read. */
   under(filter: string): Generator<T>;
 }
 
 const leaf = <T>(): Branch<T> => ({ value: undefined, children: undefined });
+
+/** Whether a stored filter begins as the topic does: most topics are nobody's, which this tells without a list of levels. */
+function mayMatch<T>({ children }: Branch<T>, topic: string): boolean {
+  if (!children) return false;
+  if (children.has('#') || children.has('+')) return true;
+  const end = topic.indexOf('/');
+  return children.has(end < 0 ? topic : topic.slice(0, end));
+}
 
 function collect<T>(branch: Branch<T>, levels: readonly string[], depth: number, found: T[]): void {
   // A leading wildcard does not reach topics that begin with `$` (MQTT-4.7.2-1).
@@ -93,9 +103,11 @@ export function createLevelTree<T>(): LevelTree<T> {
     delete: path => prune(root, path.split('/'), 0),
     matching(topic) {
       const found: T[] = [];
+      if (!mayMatch(root, topic)) return found;
       collect(root, topic.split('/'), 0, found);
       return found;
     },
+    mayMatch: topic => mayMatch(root, topic),
     under: filter => walk(root, filter.split('/'), 0),
   };
 }

@@ -164,7 +164,8 @@ export function createRouter(log: Log): Router {
       if (done) setImmediate(done);
     },
     deliver,
-    hasSubscribers: topic => routeOf(topic).all.length > 0,
+    // Topics that nobody is interested in at all are not kept as routes.
+    hasSubscribers: topic => tree.mayMatch(topic) && routeOf(topic).all.length > 0,
     sent: () => sent,
   };
 }

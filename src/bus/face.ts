@@ -25,7 +25,7 @@ export interface FaceParts {
 export class Face {
   private readonly parts: FaceParts;
   private readonly dirty = new Set<string>();
-  private readonly dirtyRules = new Map<string, (() => object | undefined) | undefined>();
+  private readonly dirtyRules = new Map<string, ((id: string) => object | undefined) | undefined>();
   private isFlushing = false;
 
   constructor(parts: FaceParts) {
@@ -144,15 +144,15 @@ export class Face {
    * The state of a rule is another one now; told at most once a turn.
    * @param state reads it; undefined where there is no such rule any more
    */
-  rule(id: string, state: (() => object | undefined) | undefined): void {
+  rule(id: string, state: ((id: string) => object | undefined) | undefined): void {
     this.dirtyRules.set(id, state);
     this.flushSoon();
   }
 
-  private ruleState(id: string, state: (() => object | undefined) | undefined): void {
+  private ruleState(id: string, state: ((id: string) => object | undefined) | undefined): void {
     const topic = this.parts.topics.rule(id, 'state');
     const make = () => {
-      const now = state?.();
+      const now = state?.(id);
       return now ? JSON.stringify(now) : '';
     };
     if (state) this.parts.bus.retain(topic, make);

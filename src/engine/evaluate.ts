@@ -11,6 +11,7 @@ import {
   type Scope,
   type Template,
 } from '../lib/expression.ts';
+import { memoByObject } from '../lib/memo.ts';
 import { HORIZON, sunPosition } from '../lib/time/sun-position.ts';
 import type { Cause } from '../model/cause.ts';
 import type { ConditionTrace } from '../model/run.ts';
@@ -138,8 +139,17 @@ export function templateText(text: string, expressions: Expressions, view: Engin
   throw new CausewayError('EXPRESSION_INVALID', `“${text}”: ${result.error}`);
 }
 
+/** Whether a value of a rule is the same at every evaluation. */
+const isConstant = memoByObject((value: object): boolean =>
+  Object.entries(value).every(([key, item]) => {
+    if (typeof item === 'string') return key !== 'expr' && !hasTemplate(item);
+    return item === null || typeof item !== 'object' || isConstant(item);
+  }),
+);
+
 /** All `{ expr }` and `{{ … }}` inside a value. @throws EXPRESSION_INVALID */
 export function deepValue(value: Json, expressions: Expressions, view: EngineView, local: Local): Json {
+  if (value !== null && typeof value === 'object' && isConstant(value)) return value;
   if (typeof value === 'string') return templateText(value, expressions, view, local);
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(item => deepValue(item, expressions, view, local));

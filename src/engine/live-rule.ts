@@ -120,7 +120,7 @@ export function attach(core: Core, live: LiveRule, attaching: Attaching): void {
       config,
       kind: triggers.get(config.type),
       context,
-      timer: (due, call) => core.timeline.at(due, call),
+      timer: (due, call, since) => core.timeline.at(due, call, since),
       letGo: (reason, data, details) => attaching.letGo(live, id, reason, data, details),
       isReady: core.isReady,
     });
@@ -250,7 +250,7 @@ function contextOf(
         config: inner,
         kind: triggers.get(inner.type),
         context,
-        timer: (due, call) => core.timeline.at(due, call),
+        timer: (due, call, since) => core.timeline.at(due, call, since),
         letGo: () => {},
         isReady: core.isReady,
       });

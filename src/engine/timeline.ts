@@ -74,18 +74,18 @@ export class Timeline {
     return Math.abs(drift) > STEP_MS ? drift : 0;
   }
 
-  /** Runs `call` in a turn at an instant of engine time. */
-  at(due: number, call: Call): Timer {
-    return this.push(this.onElapsed, due, call);
+  /** Runs `call` in a turn at an instant of engine time. @param since when it was set: before a restart, perhaps */
+  at(due: number, call: Call, since = this.now()): Timer {
+    return this.push(this.onElapsed, due, call, since);
   }
 
   /** Runs `call` in a turn once the wall clock shows `due` or more. */
   atWall(due: number, call: Call): Timer {
-    return this.push(this.onWall, due, call);
+    return this.push(this.onWall, due, call, this.now());
   }
 
-  private push(heap: Heap<Call>, due: number, call: Call): Timer {
-    const entry: HeapEntry<Call> = heap.push(due, call, this.clock.instants?.order() ?? this.order++);
+  private push(heap: Heap<Call>, due: number, call: Call, since: number): Timer {
+    const entry: HeapEntry<Call> = heap.push(due, call, this.clock.instants?.order() ?? this.order++, since);
     if (this.wake && (this.first() as { due: number }).due < this.wake.at) this.arm();
     return { cancel: () => heap.remove(entry) };
   }
@@ -98,10 +98,11 @@ export class Timeline {
   private first(): { heap: Heap<Call>; due: number; order: number } | undefined {
     const elapsed = this.onElapsed.peek();
     const wall = this.onWall.peek();
-    const a = elapsed && { heap: this.onElapsed, due: elapsed.due, order: elapsed.order };
-    const b = wall && { heap: this.onWall, due: this.whenWall(wall.due), order: wall.order };
+    const a = elapsed && { heap: this.onElapsed, due: elapsed.due, since: elapsed.since, order: elapsed.order };
+    const b = wall && { heap: this.onWall, due: this.whenWall(wall.due), since: wall.since, order: wall.order };
     if (!a || !b) return a ?? b;
-    return a.due < b.due || (a.due === b.due && a.order < b.order) ? a : b;
+    const isFirst = a.due - b.due || a.since - b.since || a.order - b.order;
+    return isFirst < 0 ? a : b;
   }
 
   /** When the wall will show an instant: not before it does, though a step that was not followed yet says so. */

@@ -5,13 +5,14 @@
 export interface HeapEntry<T> {
   readonly due: number;
   readonly value: T;
-  /** Order among entries of one due time. */
+  /** Order among entries of one due time: the older first, then by number. */
+  readonly since: number;
   readonly order: number;
   /** Place in the heap, -1 once it left it. */
   index: number;
 }
 
-/** Smallest `due` first, then smallest `order` (insertion order unless given). */
+/** Smallest `due` first, then smallest `since` (0 unless given), then smallest `order` (insertion order unless given). */
 export class Heap<T> {
   private readonly items: HeapEntry<T>[] = [];
   private counter = 0;
@@ -24,8 +25,8 @@ export class Heap<T> {
     return this.items[0];
   }
 
-  push(due: number, value: T, order = this.counter++): HeapEntry<T> {
-    const entry = { due, value, order, index: this.items.length };
+  push(due: number, value: T, order = this.counter++, since = 0): HeapEntry<T> {
+    const entry = { due, value, since, order, index: this.items.length };
     this.items.push(entry);
     this.up(entry.index);
     return entry;
@@ -50,7 +51,8 @@ export class Heap<T> {
   }
 
   private before(a: HeapEntry<T>, b: HeapEntry<T>): boolean {
-    return a.due < b.due || (a.due === b.due && a.order < b.order);
+    if (a.due !== b.due) return a.due < b.due;
+    return a.since < b.since || (a.since === b.since && a.order < b.order);
   }
 
   private swap(i: number, j: number): void {

@@ -38,7 +38,7 @@ export function publishPresent({ gateway, face, topics, devices, house, engine, 
     for (const what of ['meta', 'state', 'availability'] as const) current.add(topics.device(device.id, what));
   }
   for (const entry of rules) {
-    face.rule(entry.id, () => ruleStateFor(gateway, entry.id));
+    face.rule(entry.id, id => ruleStateFor(gateway, id));
     current.add(topics.rule(entry.id, 'state'));
   }
   face.mode(house.mode.value, now);

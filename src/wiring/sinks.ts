@@ -33,7 +33,8 @@ export interface SinkParts {
   readonly notifyGuard: (message: string, title: string) => void;
 }
 
-const TRACE_BATCH_MS = 200;
+// Short, so that a killed process loses the traces of a moment only.
+const TRACE_BATCH_MS = 25;
 // While the disk is full.
 const TRACE_RETRY_MS = 2_000;
 const TRACES_KEPT = 5_000;
@@ -101,7 +102,8 @@ export function sinksOf(
       if (kind && (!isTelemetry(event) || keepTelemetry(event))) {
         journal.append(
           { ts: event.ts, seq: ++journalSeq, kind, subject: event.device, attribute: event.attribute, body: encode() },
-          event.value,
+          // The last values in memory are those of devices; a payload of the outside may be large.
+          event.kind === 'device' ? event.value : undefined,
         );
       }
       if (event.attribute === 'mode' && event.kind === 'state') face.mode(event.value, event.ts);
@@ -141,7 +143,7 @@ export function sinksOf(
         parts.notifyGuard(`${notice.message}. ${notice.hints[0] ?? ''}`, `Rule ${notice.rule} stands suspended`);
     },
     onRule(id, what, details) {
-      face.rule(id, what === 'deleted' ? undefined : () => parts.ruleState(id));
+      face.rule(id, what === 'deleted' ? undefined : parts.ruleState);
       face.ruleEvent(id, what, details, parts.now());
       if (what === 'resumed' || what === 'deleted') face.guardState(parts.suspended());
       updated$.next(uris.rule(id));

@@ -68,7 +68,7 @@ const doing: Doing = {
     const input = TOPICS.parseInput(topic);
     // A retained one on an input topic is dropped (DESIGN §5).
     if (input) {
-      if (!retain) await carryOut(world.require(), input, textOf(payload), client);
+      if (!retain) await byOutsider(world, topic, carryOut(world.require(), input, textOf(payload), client));
       return;
     }
     if (TOPICS.isOurs(topic)) throw new CausewayError('FORBIDDEN', `${topic} is no input of the gateway`);
@@ -142,6 +142,15 @@ const doing: Doing = {
   answer: (world, { tag, value }) => world.require().personAnswered(tag, value, 'person'),
   http: (world, answer) => world.outside.setHttp(answer),
 };
+
+// What the gateway refuses an outsider is told to nobody; a scenario that waits for it sees why nothing came of it.
+async function byOutsider(world: World, topic: string, done: Promise<void>): Promise<void> {
+  try {
+    await done;
+  } catch (error) {
+    world.seen.notes.push(`${topic} was refused: ${asCausewayError(error).message}`);
+  }
+}
 
 function setAvailable(world: World, refs: readonly string[], isAvailable: boolean): void {
   for (const ref of refs) {

@@ -1,5 +1,5 @@
 // Rule files edited by hand while the gateway runs, and by clients over MCP beside it: the file stays its author's.
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kit/eventually.ts';
@@ -174,17 +174,88 @@ describe('a hold', () => {
   });
 });
 
+describe('files and ids', () => {
+  const ringing = (id: string, answer: string) => ({
+    id,
+    name: answer,
+    triggers: [{ type: 'mqtt', topic: `in/${id}` }],
+    actions: [{ type: 'publish', topic: `out/${id}`, payload: answer }],
+  });
+  const ids = async (): Promise<string[]> =>
+    (await gateway.call('list_rules')).rules.map((each: { id: string }) => each.id);
+  const rings = async (id: string, answer: string) => {
+    const before = watcher.under(`out/${id}`).length;
+    await watcher.publish(`in/${id}`, 'ring');
+    expect((await eventually(() => watcher.under(`out/${id}`)[before], `rule ${id}`))?.text).toBe(answer);
+  };
+
+  it('a file that is moved keeps its rule, its revision, and what it holds', async () => {
+    await gateway.call('set_device_value', { device: 'virtual:door', attribute: 'contact', value: 'closed' });
+    const fired = watcher.under('out/held').length;
+    const { revision } = await rule('held');
+    await gateway.call('set_device_value', { device: 'virtual:door', attribute: 'contact', value: 'open' });
+    mkdirSync(join(home.dir, 'rules/doors'));
+    renameSync(join(home.dir, 'rules/held.yaml'), join(home.dir, 'rules/doors/front.yaml'));
+    await eventually(async () => (await rule('held')).file === 'doors/front.yaml', 'the new place');
+    await eventually(() => watcher.under('out/held').length > fired, 'the hold');
+    expect(await rule('held')).toMatchObject({ revision, status: 'ok' });
+    expect((await revisions('held'))[0]?.[0]).toBe(revision);
+  });
+
+  it('of two files with one id the second takes over when the first is gone', async () => {
+    home.write('rules/pair-a.yaml', ringing('pair', 'first'));
+    await eventually(async () => (await ids()).includes('pair'), 'the first');
+    home.write('rules/pair-b.yaml', ringing('pair', 'second'));
+    await eventually(async () => (await ids()).includes('pair@pair-b.yaml'), 'the second');
+    await rings('pair', 'first');
+    rmSync(join(home.dir, 'rules/pair-a.yaml'));
+    await eventually(async () => (await rule('pair').catch(() => undefined))?.file === 'pair-b.yaml', 'the change');
+    await rings('pair', 'second');
+    expect((await ids()).filter(id => id.startsWith('pair'))).toEqual(['pair']);
+    const { revision } = await rule('pair');
+    await gateway.call('delete_rule', { id: 'pair', revision, confirm: true });
+    expect((await ids()).filter(id => id.startsWith('pair'))).toEqual([]);
+    expect(readdirSync(join(home.dir, 'rules')).filter(name => name.startsWith('pair'))).toEqual([]);
+  });
+
+  it('a new rule never takes the file of another one', async () => {
+    home.write('rules/chime.yaml', ringing('gong', 'gong'));
+    await eventually(async () => (await ids()).includes('gong'), 'the gong');
+    const made = await gateway.call('create_rule', { rule: ringing('chime', 'chime') });
+    expect(made.file).toBe('chime-2.yaml');
+    await rings('gong', 'gong');
+    await rings('chime', 'chime');
+    expect(home.read('rules/chime.yaml')).toContain('gong');
+  });
+
+  it('a file that does not parse can be replaced by a client', async () => {
+    home.write('rules/torn.yaml', 'id: torn\nname: [');
+    await eventually(async () => (await ids()).includes('torn'), 'the torn one');
+    const refused: unknown = await gateway
+      .call('update_rule', { id: 'torn', patch: { name: 'Torn' } })
+      .catch(thrown => thrown);
+    expect((refused as CallError).error).toMatchObject({ code: 'RULE_INVALID' });
+    await gateway.call('update_rule', { id: 'torn', rule: ringing('torn', 'whole') });
+    await rings('torn', 'whole');
+  });
+});
+
 describe('a file that is gone', () => {
   it('takes its rule along; what was edited and removed while the gateway was off counts as well', async () => {
     rmSync(join(home.dir, 'rules/marker.yaml'));
-    await eventually(async () => (await gateway.call('list_rules')).rules.length === 2, 'the end of the marker');
+    const isListed = async (id: string) =>
+      (await gateway.call('list_rules')).rules.some((each: { id: string }) => each.id === id);
+    await eventually(async () => !(await isListed('marker')), 'the end of the marker');
     expect((await revisions('marker'))[0]).toEqual([3, 'file', 'file']);
-    expect(watcher.messages.findLast(({ topic }) => topic === 'causeway/rule/marker/state')?.text).toBe('');
+    const state = () => watcher.messages.findLast(({ topic }) => topic === 'causeway/rule/marker/state');
+    await eventually(() => state()?.text === '', 'the end of its state');
 
     const { code } = await gateway.stop();
     expect(code).toBe(0);
     home.write('rules/garden/bell.yaml', text('seven'));
-    rmSync(join(home.dir, 'rules/held.yaml'));
+    rmSync(join(home.dir, 'rules/doors/front.yaml'));
+    // Its file has another name than its id, and does not parse: the rule goes on as it was.
+    home.write('rules/chime.yaml', home.read('rules/chime.yaml').replace('triggers:', 'triggers: ['));
     gateway = await kit.start(home);
     await watcher.end();
     watcher = await connectMqtt(gateway.mqttUrl, ['out/#', 'causeway/rule/#']);
@@ -196,5 +267,8 @@ describe('a file that is gone', () => {
       via: 'file',
     });
     expect(watcher.under('causeway/rule/held')).toEqual([]);
+    expect(await rule('gong')).toMatchObject({ status: 'unavailable', file: 'chime.yaml', revision: 1 });
+    await watcher.publish('in/gong', 'ring');
+    await eventually(() => watcher.under('out/gong')[0]?.text === 'gong', 'the last good revision');
   }, 40_000);
 });

@@ -44,6 +44,8 @@ export const runsOf = (world: World, rule: string): number[] =>
 export interface Sent {
   at: number;
   id: string;
+  /** The run that sent it. */
+  run: string | null;
   device: string;
   command: string;
   args: unknown;
@@ -91,8 +93,8 @@ export async function drive(input: object, death?: Death): Promise<Driven> {
   const { seen } = world;
   const record = seen.command.bind(seen);
   seen.command = (at, command) => {
-    const { id, device, command: name, args } = command;
-    sent.push({ at, id, device, command: name, args });
+    const { id, device, command: name, args, cause } = command;
+    sent.push({ at, id, run: cause.parent, device, command: name, args });
     record(at, command);
   };
   const follow = async () => {

@@ -148,7 +148,7 @@ function edgesBetween(from: Rule, writes: readonly Write[], to: Rule, devices: D
   const started = [...listeningOf(to)].flatMap(listening => {
     if (listening.config.by !== undefined && !madeBy(listening.config.by, makerOf(from))) return [];
     return writes.flatMap((write): Edge[] => {
-      const how = starts(write, listening, devices);
+      const how = starts(write, listening, to, devices);
       if (how === 'no') return [];
       const isDirect = write.isUnconditional && listening.isWhole && isImmediate(listening.config);
       const edge = { from: from.id, to: to.id, over: overOf(write), path: write.path, trigger: listening.trigger };
@@ -174,9 +174,13 @@ const overOf = (write: Write): string => {
   return write.what === 'run' ? 'its end' : 'the mode';
 };
 
+/** Whose variable a trigger of a rule hears: the rule's own kept one of that name, else the house's. */
+const ownerOf = (rule: Rule, variable: string): string | undefined =>
+  rule.variables && Object.hasOwn(rule.variables, variable) && rule.variables[variable]?.persist ? rule.id : undefined;
+
 type How = 'certain' | 'possible' | 'no';
 
-function starts(write: Write, { config }: Listening, devices: Devices): How {
+function starts(write: Write, { config }: Listening, to: Rule, devices: Devices): How {
   const c = config as TriggerConfig & Record<string, Json | undefined>;
   switch (config.type) {
     case 'state':
@@ -191,7 +195,8 @@ function starts(write: Write, { config }: Listening, devices: Devices): How {
       if (write.topic !== undefined && !filtersOverlap(String(c.topic), write.topic)) return 'no';
       return byPayload(write, c);
     case 'variable':
-      return write.what === 'variable' && write.name === c.name ? byValue(write, c, 'variable') : 'no';
+      if (write.what !== 'variable' || write.name !== c.name || write.owner !== ownerOf(to, write.name)) return 'no';
+      return byValue(write, c, 'variable');
     case 'mode':
       return write.what === 'mode' ? byValue(write, c, 'mode') : 'no';
     case 'command':

@@ -22,7 +22,8 @@ export type Write = {
   | { readonly what: 'command'; readonly device: string; readonly command: string }
   /** `topic` is absent where it is computed. */
   | { readonly what: 'topic'; readonly topic: string | undefined }
-  | { readonly what: 'variable'; readonly name: string }
+  /** `owner`: the rule whose own kept variable it is; absent for the house's. */
+  | { readonly what: 'variable'; readonly name: string; readonly owner?: string }
   | { readonly what: 'mode' }
   /** Its own end, which `rule` triggers hear. */
   | { readonly what: 'run'; readonly rule: string }
@@ -75,10 +76,12 @@ function writesOf(step: StepConfig, path: string, isUnconditional: boolean, rule
     }
     case 'set_variable': {
       const name = String(c.name);
-      if (rule.variables && Object.hasOwn(rule.variables, name)) return [];
+      const own = rule.variables && Object.hasOwn(rule.variables, name) ? rule.variables[name] : undefined;
+      // One that lives as long as its run starts nothing.
+      if (own && !own.persist) return [];
       const adds = typeof c.add === 'number' && c.add !== 0;
       const value = adds || c.append !== undefined ? MOVING : c.value === undefined ? UNKNOWN : literal(c.value);
-      return [{ ...base, what: 'variable', name, value }];
+      return [{ ...base, what: 'variable', name, value, ...(own && { owner: rule.id }) }];
     }
     case 'call_rule':
       return [{ ...base, what: 'call', rule: String(c.rule), value: UNKNOWN }];

@@ -1,6 +1,6 @@
 // Rule files: one YAML file a rule, in any subfolder. The file is the truth of what its author said; one that does not
 // parse stays listed with its error and never stops the others.
-import { type Dirent, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
@@ -55,7 +55,8 @@ export function readRuleText(file: string, text: string): RuleFile {
     }));
     return {
       file,
-      id: named,
+      // Where the rest does not parse, this line mostly does: the rule goes on under its own id.
+      id: /^id:\s*["']?([a-z0-9][a-z0-9_-]*)["']?\s*(?:#.*)?$/m.exec(text)?.[1] ?? named,
       text,
       faults: faults.length > 0 ? faults : [{ message: error.message, line: 1, column: 1, path: '' }],
     };
@@ -77,8 +78,8 @@ export function readRuleText(file: string, text: string): RuleFile {
   return { file, id, text, body, faults };
 }
 
-/** All rule files below a folder, those of `examples/` left out. */
-export function readRuleFiles(dir: string): RuleFile[] {
+/** All rule files below a folder, those of `examples/` left out; `wanted` picks by name. */
+export function readRuleFiles(dir: string, wanted: (file: string) => boolean = () => true): RuleFile[] {
   let entries: Dirent[];
   try {
     entries = readdirSync(dir, { withFileTypes: true, recursive: true });
@@ -88,7 +89,7 @@ export function readRuleFiles(dir: string): RuleFile[] {
   return entries
     .filter(entry => entry.isFile() && isRuleFile(entry.name))
     .map(entry => relative(dir, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter(file => !file.startsWith(`${EXAMPLES}/`))
+    .filter(file => !file.startsWith(`${EXAMPLES}/`) && wanted(file))
     .sort()
     .map(file => readRuleFile(dir, file));
 }
@@ -116,10 +117,23 @@ export function readRuleFile(dir: string, file: string): RuleFile {
   }
 }
 
-/** The text of a rule: the old text with only what differs changed, or a fresh one. */
+/** The name of a new rule's file: that of its id, unless that is the file of something else. */
+export function freeFile(dir: string, id: string): string {
+  for (let n = 1; ; n++) {
+    const file = n === 1 ? `${id}.yaml` : `${id}-${n}.yaml`;
+    if (!existsSync(join(dir, file))) return file;
+  }
+}
+
+/** The text of a rule: the old text with only what differs changed; a fresh one where the old one does not parse. */
 export function ruleText(rule: Json, old: string | undefined): string {
-  if (old === undefined || old.trim() === '') return stringify(rule, { version: '1.2', lineWidth: 120 });
-  return updateYaml(old, rule);
+  const fresh = () => stringify(rule, { version: '1.2', lineWidth: 120 });
+  if (old === undefined || old.trim() === '') return fresh();
+  try {
+    return updateYaml(old, rule);
+  } catch {
+    return fresh();
+  }
 }
 
 /** Writes temp file, fsync, rename: a crash leaves the old file or the new one. @throws DATA_UNWRITABLE */

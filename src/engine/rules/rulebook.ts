@@ -1,5 +1,7 @@
 // The rulebook: files, revisions and live rules kept as one. Every way to change a rule comes through here.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CausewayError } from '../../lib/errors.ts';
 import { canonical, mergePatch } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
@@ -9,8 +11,9 @@ import type { Json } from '../../model/value.ts';
 import type { Revision, Store } from '../../store/store.ts';
 import type { Authority } from '../core.ts';
 import type { Engine, StoredRule } from '../engine.ts';
+import { type Entry, entryOf, lastGood, secondEntry, secondId } from './entry.ts';
 import {
-  type FileFault,
+  freeFile,
   type RuleFile,
   readRuleFile,
   readRuleFiles,
@@ -28,18 +31,7 @@ export interface Author {
   readonly authority: Authority;
 }
 
-/** A rule as the rulebook lists it. */
-export interface Entry {
-  readonly id: string;
-  readonly file: string;
-  /** As its author wrote it. */
-  readonly body: Json;
-  /** undefined where the file does not parse: then the last good revision runs on, if there is one. */
-  readonly rule: Rule | undefined;
-  readonly revision: number;
-  readonly faults: readonly FileFault[];
-  findings: readonly Finding[];
-}
+export type { Entry } from './entry.ts';
 
 /** What the rulebook is made of. */
 export interface RulebookParts {
@@ -79,18 +71,14 @@ export class Rulebook {
     const stored: StoredRule[] = [];
     for (const file of readRuleFiles(this.parts.dir)) {
       const entry = await this.take(file, last.get(file.id));
-      const running = entry.rule ?? lastGood(last.get(entry.id));
-      if (running)
-        stored.push({ rule: running, revision: entry.revision, authority: this.authorityFor(last.get(entry.id)) });
+      const known = last.get(entry.id);
+      const running = entry.rule ?? lastGood(known);
+      if (running) stored.push({ rule: running, revision: entry.revision, authority: this.authorityFor(entry, known) });
     }
     // Files that were removed by hand while the gateway was off.
     for (const [id, revision] of last) {
       if (revision.body === null || this.entries.has(id)) continue;
-      await this.record(id, revision.revision + 1, null, {
-        name: 'file',
-        via: 'file',
-        authority: this.parts.fileAuthority,
-      });
+      await this.record(id, revision.revision + 1, null, this.byHand);
     }
     return stored;
   }
@@ -176,7 +164,7 @@ export class Rulebook {
           hint: 'choose another id, or use update_rule',
         });
       }
-      return this.save(`${rule.id}.yaml`, body, rule, findings, author);
+      return this.save(freeFile(this.parts.dir, rule.id), body, rule, findings, author);
     });
   }
 
@@ -214,16 +202,14 @@ export class Rulebook {
   /** @throws RULE_NOT_FOUND, REVISION_CONFLICT */
   delete(id: string, expected: number | undefined, author: Author): Promise<void> {
     return this.serially(async () => {
+      await this.changedByHand(this.require(id).file);
       const entry = this.require(id);
       if (expected !== undefined && expected !== entry.revision) {
         throw new CausewayError('REVISION_CONFLICT', `rule "${id}" is at revision ${entry.revision}, not ${expected}`, {
           hint: 'read it again',
         });
       }
-      await this.record(id, entry.revision + 1, null, author);
-      removeRuleFile(this.parts.dir, entry.file);
-      this.entries.delete(id);
-      await this.withdraw(id);
+      await this.retire(entry, author, () => removeRuleFile(this.parts.dir, entry.file));
     });
   }
 
@@ -236,7 +222,7 @@ export class Rulebook {
   ): Promise<Entry> {
     const known = this.entries.get(rule.id);
     const text = ruleText(body, known ? readRuleFile(this.parts.dir, file).text : undefined);
-    const last = (await this.parts.store.revisions(rule.id, 1))[0];
+    const last = await this.lastOf(rule.id);
     const revision = (last?.revision ?? 0) + 1;
     await this.record(rule.id, revision, body, author);
     try {
@@ -255,17 +241,14 @@ export class Rulebook {
   }
 
   private async changedByHand(file: string): Promise<void> {
+    if (!existsSync(join(this.parts.dir, file))) return this.removedByHand(file);
     const read = readRuleFile(this.parts.dir, file);
-    const before = [...this.entries.values()].find(entry => entry.file === file);
-    if (before && before.id !== read.id && read.rule) {
-      this.entries.delete(before.id);
-      await this.record(before.id, before.revision + 1, null, {
-        name: 'file',
-        via: 'file',
-        authority: this.parts.fileAuthority,
-      });
-      await this.withdraw(before.id);
-    }
+    const before = this.listedAt(file);
+    // A file that was moved may be told as a new one before the old one is told as gone.
+    const holder = this.entries.get(read.id);
+    if (holder && holder.file !== file && !existsSync(join(this.parts.dir, holder.file)))
+      this.entries.set(holder.id, { ...holder, file });
+    if (before && before.id !== read.id && read.rule) await this.retire(before, this.byHand);
     const known = this.entries.get(before?.id ?? read.id);
     if (
       known &&
@@ -275,79 +258,66 @@ export class Rulebook {
       canonical(known.body) === canonical(read.body ?? null)
     )
       return;
-    const last = (await this.parts.store.revisions(read.id, 1))[0];
-    const entry = await this.take(read.rule || !before ? read : { ...read, id: before.id }, last);
+    const id = read.rule || !before ? read.id : before.id;
+    const last = await this.lastOf(id);
+    const entry = await this.take({ ...read, id }, last);
     if (entry.faults.length > 0)
       this.parts.log.warn({ file, ...entry.faults[0] }, 'a rule file does not parse; the last good revision runs on');
-    if (entry.rule && entry.file === file) await this.run(entry, this.parts.fileAuthority);
+    if (entry.rule && entry.file === file) await this.run(entry, this.authorityFor(entry, last));
     else this.engine?.core.sinks.onRule(entry.id, 'updated');
   }
 
   private async removedByHand(file: string): Promise<void> {
-    const entry = [...this.entries.values()].find(one => one.file === file);
+    const entry = this.listedAt(file);
     if (!entry) return;
+    const listed = new Set(this.list().map(one => one.file));
+    const moved = readRuleFiles(this.parts.dir, name => !listed.has(name)).find(read => read.id === entry.id);
+    if (!moved) return this.retire(entry, this.byHand);
+    this.entries.set(entry.id, { ...entry, file: moved.file });
+    return this.changedByHand(moved.file);
+  }
+
+  /** Ends a rule. A second file of its id, which had to stand back, takes its place. */
+  private async retire(entry: Entry, author: Author, remove: () => void = () => {}): Promise<void> {
+    const last = await this.lastOf(entry.id);
+    if (last && last.body !== null) await this.record(entry.id, last.revision + 1, null, author);
+    remove();
     this.entries.delete(entry.id);
-    await this.record(entry.id, entry.revision + 1, null, {
-      name: 'file',
-      via: 'file',
-      authority: this.parts.fileAuthority,
-    });
     await this.withdraw(entry.id);
+    const second = this.list().find(one => one.id === secondId(entry.id, one.file));
+    if (second) await this.changedByHand(second.file);
+  }
+
+  private listedAt(file: string): Entry | undefined {
+    return this.list().find(entry => entry.file === file);
+  }
+
+  private async lastOf(id: string): Promise<Revision | undefined> {
+    return (await this.parts.store.revisions(id, 1))[0];
+  }
+
+  private get byHand(): Author {
+    return { name: 'file', via: 'file', authority: this.parts.fileAuthority };
   }
 
   /** Lists a file; a change against the last revision becomes one by `file`. */
   private async take(read: RuleFile, last: Revision | undefined): Promise<Entry> {
-    const other = this.entries.get(read.id);
-    let entry: Entry;
-    if (other && other.file !== read.file) {
-      // The first file of an id is the rule; a second is listed beside it with its fault.
-      const fault: FileFault = {
-        message: `the id "${read.id}" is that of ${other.file} already`,
-        line: 1,
-        column: 1,
-        path: 'id',
-        hint: 'give it an id of its own',
-      };
-      entry = {
-        id: `${read.id}@${read.file}`,
-        file: read.file,
-        body: read.body ?? null,
-        rule: undefined,
-        revision: 0,
-        faults: [fault],
-        findings: [],
-      };
-    } else if (read.rule) {
-      const isNew = !last || last.body === null || canonical(last.body) !== canonical(read.body ?? null);
-      const revision = isNew ? (last?.revision ?? 0) + 1 : (last?.revision ?? 1);
-      if (isNew)
-        await this.record(read.id, revision, read.body ?? null, {
-          name: 'file',
-          via: 'file',
-          authority: this.parts.fileAuthority,
-        });
-      entry = {
-        id: read.id,
-        file: read.file,
-        body: read.body ?? null,
-        rule: read.rule,
-        revision,
-        faults: [],
-        findings: this.engine ? this.findingsOf(read.rule) : [],
-      };
-    } else {
-      entry = {
-        id: read.id,
-        file: read.file,
-        body: read.body ?? null,
-        rule: undefined,
-        revision: last?.revision ?? 0,
-        faults: read.faults,
-        findings: [],
-      };
-    }
+    const entry = await this.entryFor(read, last);
     this.entries.set(entry.id, entry);
     return entry;
+  }
+
+  private async entryFor(read: RuleFile, last: Revision | undefined): Promise<Entry> {
+    const other = this.entries.get(read.id);
+    if (other && other.file !== read.file) return secondEntry(read, other);
+    if (!read.rule) return entryOf(read, last?.revision ?? 0, []);
+    const body = read.body ?? null;
+    const findings = this.engine ? this.findingsOf(read.rule) : [];
+    if (last && last.body !== null && canonical(last.body) === canonical(body))
+      return entryOf(read, last.revision, findings);
+    const revision = (last?.revision ?? 0) + 1;
+    await this.record(read.id, revision, body, this.byHand);
+    return entryOf(read, revision, findings);
   }
 
   private async run(entry: Entry, authority: Authority): Promise<void> {
@@ -361,8 +331,8 @@ export class Rulebook {
 
   private async withdraw(id: string): Promise<void> {
     const { engine } = this;
-    if (!engine?.live.has(id)) return;
-    await engine.do(() => engine.rules.remove(id));
+    if (engine?.live.has(id)) await engine.do(() => engine.rules.remove(id));
+    else engine?.core.sinks.onRule(id, 'deleted');
   }
 
   private record(rule: string, revision: number, body: Json, author: Author): Promise<void> {
@@ -376,8 +346,9 @@ export class Rulebook {
     });
   }
 
-  private authorityFor(last: Revision | undefined): Authority {
-    if (!last || last.via === 'file') return this.parts.fileAuthority;
+  /** Of who made the revision that is in force; what a hand has changed since has that of files. */
+  private authorityFor(entry: Entry, last: Revision | undefined): Authority {
+    if (!last || last.via === 'file' || entry.revision !== last.revision) return this.parts.fileAuthority;
     return this.parts.authorityOf(last.author) ?? { name: last.author, devices: false, house: false, rules: false };
   }
 
@@ -386,10 +357,4 @@ export class Rulebook {
     this.queue = next.catch(() => {});
     return next;
   }
-}
-
-function lastGood(last: Revision | undefined): Rule | undefined {
-  if (!last || last.body === null) return undefined;
-  const parsed = parseRule(last.body);
-  return 'rule' in parsed ? parsed.rule : undefined;
 }

@@ -308,7 +308,11 @@ function handle(
     }
     if (Array.isArray(step.on_error) && !hasTaken) {
       run.errors++;
-      thread.frames.push({ list: `${frame.list}/${frame.i}/on_error`, i: 0, isErrorPath: true });
+      // The step is over: neither its timeout nor what it listened to concerns the steps that take its place.
+      const { trace, attempt, began } = frame.step as NonNullable<Frame['step']>;
+      frame.step = { state: null, trace, attempt, began };
+      const { repeat } = frame;
+      thread.frames.push({ list: `${frame.list}/${frame.i}/on_error`, i: 0, isErrorPath: true, ...(repeat && { repeat }) });
       return undefined;
     }
     hasTaken = frame.isErrorPath === true;

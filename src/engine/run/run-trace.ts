@@ -1,16 +1,17 @@
 // The trace of a run as it stands, or as it ended.
-import type { Trace } from '../../model/run.ts';
+import type { Trace, TriggerTrace } from '../../model/run.ts';
 import type { TriggerData } from '../kind.ts';
 import type { Ending, RunRecord } from './record.ts';
 
 /** What a trace says of the trigger. */
-export const triggerInfo = (trigger: TriggerData): Trace['triggerInfo'] => ({
+export const triggerInfo = (trigger: TriggerData, event: string | null = null): TriggerTrace => ({
   id: trigger.id,
   type: trigger.type,
   ...(trigger.device !== undefined && { device: trigger.device }),
   ...(trigger.attribute !== undefined && { attribute: trigger.attribute }),
   ...(trigger.value !== undefined && { value: trigger.value }),
   ...(trigger.previous !== undefined && { previous: trigger.previous }),
+  ...(event !== null && { event }),
 });
 
 /** @param iso stamps of engine time */
@@ -21,10 +22,7 @@ export function traceOf(run: RunRecord, iso: (at: number) => string, ending?: En
     rule: run.rule,
     revision: run.revision,
     trigger: trigger.id,
-    triggerInfo: {
-      ...(triggerInfo(trigger) as NonNullable<Trace['triggerInfo']>),
-      ...(run.cause.parent !== null && { event: run.cause.parent }),
-    },
+    triggerInfo: triggerInfo(trigger, run.cause.parent),
     at: iso(run.triggeredAt),
     ...(run.startedAt !== undefined && { started: iso(run.startedAt) }),
     ...(ending && { ended: ending.ended }),

@@ -64,7 +64,8 @@ export class Waits {
     const { due } = wait;
     if (due !== undefined) {
       const by: Resumption = { with: 'due' };
-      const timer = this.core.timeline.at(due, () => this.core.resumes.push({ run: run.id, thread: thread.id, by }));
+      const wake = () => this.core.resumes.push({ run: run.id, thread: thread.id, by });
+      const timer = this.core.timeline.at(due, wake, wait.since);
       (mine.timers ??= new Map()).set(thread.id, timer);
     }
     for (const id of wait.answers ?? []) this.answers.set(id, { run: run.id, thread: thread.id });
@@ -140,7 +141,8 @@ export class Waits {
     const held = thread.frames[depth]?.step;
     if (!held) return;
     const by: Resumption = { with: 'expired', depth };
-    const timer = this.core.timeline.at(due, () => this.core.resumes.push({ run: run.id, thread: thread.id, by }));
+    const wake = () => this.core.resumes.push({ run: run.id, thread: thread.id, by });
+    const timer = this.core.timeline.at(due, wake, held.began);
     const mine = this.of(run);
     (mine.limits ??= new Map()).set(held, timer);
   }

@@ -107,17 +107,17 @@ interface MqttConfig {
 function testOf(config: MqttConfig, context: TriggerContext): (message: Event) => Edge {
   const bounded = config.above !== undefined || config.below !== undefined;
   const changing = config.from !== undefined || config.to !== undefined;
+  const memoryOf = (topic: string) => ({
+    get: () => context.memory.get<boolean>(`armed:${topic}`),
+    set: (armed: boolean) => context.memory.set(`armed:${topic}`, armed),
+  });
   return message => {
     const topic = message.device;
     const look: Edge = { do: 'look', member: topic };
-    const memory = {
-      get: () => context.memory.get<boolean>(`armed:${topic}`),
-      set: (armed: boolean) => context.memory.set(`armed:${topic}`, armed),
-    };
     if (message.change === 'resync') {
       const bounds = bounded && config.hysteresis !== undefined ? boundsOf(config, context.value) : null;
       const n = numberOf(partOf(message.value, config.path));
-      if (bounds && n !== null) observed(n, bounds, memory);
+      if (bounds && n !== null) observed(n, bounds, memoryOf(topic));
       return look;
     }
     const data: Partial<TriggerData> = { topic, payload: message.value };
@@ -143,7 +143,7 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
       const bounds = boundsOf(config, context.value);
       const n = numberOf(part);
       if (bounds === null || n === null) return look;
-      const edge = crossing(n, numberOf(before), bounds, config.hysteresis === undefined ? undefined : memory);
+      const edge = crossing(n, numberOf(before), bounds, config.hysteresis === undefined ? undefined : memoryOf(topic));
       if (edge === 'leave') return { do: 'leave', member: topic };
       if (edge === 'stay') return look;
     }

@@ -32,7 +32,7 @@ export interface PipelineParts {
   readonly config: TriggerConfig;
   readonly kind: TriggerKind;
   readonly context: TriggerContext;
-  timer(due: number, call: () => void): Timer;
+  timer(due: number, call: () => void, since: number | undefined): Timer;
   letGo(reason: LetGo, data: Partial<TriggerData>, details?: { at?: number; lateMs?: number; note?: string }): void;
   /** False until the backends have told their snapshots: edges are then no news. */
   isReady(): boolean;
@@ -72,9 +72,9 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
 
   const read = <T>(name: string) => memory.get<Json>(name) as T | undefined;
   const write = (name: string, value: unknown) => memory.set(name, value as Json | undefined);
-  const arm = (name: string, due: number, call: () => void) => {
+  const arm = (name: string, due: number, call: () => void, since?: number) => {
     timers.get(name)?.cancel();
-    timers.set(name, parts.timer(due, call));
+    timers.set(name, parts.timer(due, call, since));
   };
   const disarm = (name: string) => {
     timers.get(name)?.cancel();
@@ -209,10 +209,11 @@ export function pipelineOf(parts: PipelineParts): Pipeline {
       emit = fired => subscriber.next(fired);
       attached = parts.kind.attach(config, context);
       for (const name of memory.names()) {
-        if (name.startsWith(HOLD)) arm(name, read<Hold>(name)?.due ?? 0, () => due(name.slice(HOLD.length)));
+        const hold = name.startsWith(HOLD) ? read<Hold>(name) : undefined;
+        if (hold) arm(name, hold.due, () => due(name.slice(HOLD.length)), hold.since);
       }
       const quiet = read<{ due: number }>('debounce');
-      if (quiet) arm('debounce', quiet.due, settle);
+      if (quiet) arm('debounce', quiet.due, settle, quiet.due - (debounce ?? 0));
       const subscription = attached.edges$.subscribe({ next: onEdge, error: error => subscriber.error(error) });
       return () => {
         subscription.unsubscribe();

@@ -58,15 +58,15 @@ describe('over the maximum', () => {
 
 type Op = { do: 'start'; key: string } | { do: 'end'; pick: number };
 
-const anyMode = fc.record<Mode>({
+const anyMode: fc.Arbitrary<Mode> = fc.record({
   type: fc.constantFrom('single', 'restart', 'queued', 'parallel'),
   max: fc.integer({ min: 1, max: 4 }),
   overflow: fc.constantFrom('drop_newest', 'drop_oldest', 'coalesce'),
 });
-const anyOps = fc.array(
+const anyOps: fc.Arbitrary<Op[]> = fc.array(
   fc.oneof(
-    fc.record<Op>({ do: fc.constant('start' as const), key: fc.constantFrom('a', 'b') }),
-    fc.record<Op>({ do: fc.constant('end' as const), pick: fc.nat(9) }),
+    fc.record({ do: fc.constant('start' as const), key: fc.constantFrom('a', 'b') }),
+    fc.record({ do: fc.constant('end' as const), pick: fc.nat(9) }),
   ),
   { maxLength: 60 },
 );

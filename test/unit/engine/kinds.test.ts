@@ -22,6 +22,8 @@ const TABLES: Kinds[] = [
   { what: 'actions', table: actions, union: Action },
 ];
 
+const examplesOf = (schema: z.ZodType) => (schema.meta()?.examples ?? []) as object[];
+
 /** Files of a folder of kinds that define one. */
 const filesOf = (folder: string): string[] =>
   readdirSync(join(ENGINE, folder)).filter(
@@ -32,8 +34,8 @@ const filesOf = (folder: string): string[] =>
 
 describe.each(TABLES)('$what', ({ what, table, union }) => {
   test.each(table.kinds.map(kind => [kind.type, kind] as const))('%s is described and shows examples', (type, kind) => {
-    const { description, examples = [] } = kind.schema.meta() ?? {};
-    expect(description).toMatch(/\w/);
+    const examples = examplesOf(kind.schema);
+    expect(kind.schema.meta()?.description).toMatch(/\w/);
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) {
       const parsed = union.parse(example) as { type: string };
@@ -45,8 +47,8 @@ describe.each(TABLES)('$what', ({ what, table, union }) => {
   });
 
   test.each(table.kinds.map(kind => [kind.type, kind] as const))('%s has no field that it does not know', (_, kind) => {
-    for (const example of kind.schema.meta()?.examples ?? [])
-      expect(union.safeParse({ ...(example as object), no_such_field: 1 }).success).toBe(false);
+    for (const example of examplesOf(kind.schema))
+      expect(union.safeParse({ ...example, no_such_field: 1 }).success).toBe(false);
   });
 
   test('every file that defines a kind is listed in the table', () => {

@@ -4,12 +4,8 @@ import type { Rule } from '../../../../src/engine/rules/schema.ts';
 import { house, ruleOf } from './kit.ts';
 
 const on = (device: string, name = 'on') => ({ type: 'command', device, command: name });
-const whenOn = (device: string, to: string | undefined = 'on') => ({
-  type: 'state',
-  device,
-  attribute: 'switch',
-  ...(to !== undefined && { to }),
-});
+const whenSwitched = (device: string) => ({ type: 'state', device, attribute: 'switch' });
+const whenOn = (device: string) => ({ ...whenSwitched(device), to: 'on' });
 const publish = (topic: string, payload: unknown = 1) => ({ type: 'publish', topic, payload });
 
 /** The loop that a rule closes among others, as `severity` and message. */
@@ -19,15 +15,24 @@ function loop(parts: object, others: readonly Rule[] = []): { severity: string; 
 
 describe('a rule that starts itself', () => {
   test('is certain where it does something else each time: a toggle, an addition, its own topic', () => {
-    expect(loop({ triggers: [whenOn('virtual:lamp', undefined)], actions: [on('desk', 'toggle')] })?.severity).toBe(
-      'error',
-    );
+    expect(loop({ triggers: [whenSwitched('virtual:lamp')], actions: [on('desk', 'toggle')] })?.severity).toBe('error');
     const counting = { type: 'set_variable', name: 'limit', add: 1 };
     expect(loop({ triggers: [{ type: 'variable', name: 'limit' }], actions: [counting] })?.severity).toBe('error');
     expect(loop({ triggers: [{ type: 'mqtt', topic: 'a/#' }], actions: [publish('a/b')] })?.severity).toBe('error');
     expect(loop({ triggers: [{ type: 'startup' }], actions: [{ type: 'call_rule', rule: 'r' }] })?.severity).toBe(
       'error',
     );
+  });
+
+  test('is certain over a variable of its own that is kept, and over no other of that name', () => {
+    const parts = {
+      triggers: [{ type: 'variable', name: 'n' }],
+      actions: [{ type: 'set_variable', name: 'n', add: 1 }],
+    };
+    const kept = { n: { type: 'number', initial: 0, persist: true } };
+    expect(loop({ ...parts, variables: kept })?.severity).toBe('error');
+    const writer = ruleOf({ id: 'writer', variables: kept, triggers: [{ type: 'startup' }], actions: parts.actions });
+    expect(loop({ ...parts, actions: [{ type: 'call_rule', rule: 'writer' }] }, [writer])).toBeUndefined();
   });
 
   test('is only possible where a condition, a branch, a wait or a comparison stands between', () => {
@@ -48,7 +53,7 @@ describe('a rule that starts itself', () => {
   });
 
   test('is none where the trigger looks away from what rules do', () => {
-    const trigger = { ...whenOn('virtual:lamp', undefined), by: 'not:rule' };
+    const trigger = { ...whenSwitched('virtual:lamp'), by: 'not:rule' };
     expect(loop({ triggers: [trigger], actions: [on('desk', 'toggle')] })).toBeUndefined();
     expect(loop({ triggers: [{ ...trigger, by: 'device' }], actions: [on('desk', 'toggle')] })).toBeUndefined();
   });
@@ -65,7 +70,11 @@ describe('rules that start each other', () => {
 
   test('are found over any number of rules, and over modes, variables, topics, calls and ends of runs', () => {
     const chain = [
-      ruleOf({ id: 'a', triggers: [{ type: 'mode', to: 'away' }], actions: [{ type: 'set_variable', name: 'limit', value: 5 }] }),
+      ruleOf({
+        id: 'a',
+        triggers: [{ type: 'mode', to: 'away' }],
+        actions: [{ type: 'set_variable', name: 'limit', value: 5 }],
+      }),
       ruleOf({ id: 'b', triggers: [{ type: 'variable', name: 'limit', above: 3 }], actions: [publish('x/y')] }),
       ruleOf({ id: 'c', triggers: [{ type: 'mqtt', topic: 'x/#' }], actions: [{ type: 'call_rule', rule: 'd' }] }),
       ruleOf({ id: 'd', triggers: [{ type: 'startup' }] }),
