@@ -173,6 +173,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     values,
     clock,
     now: () => engine.core.timeline.now(),
+    seq: () => engine.seq,
     config: houseFile as never,
   });
   const isLoopbackOnly = principals.isOpen() || isLoopback(config.http.host);

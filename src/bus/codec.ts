@@ -21,15 +21,3 @@ export function splitCause(payload: Json): { payload: Json; causeId: string | un
   const { _cause, ...rest } = payload;
   return { payload: rest, causeId: _cause as string };
 }
-
-/** Spellings of "on" and "off" that other systems send: Home Assistant, zigbee2mqtt, Tasmota. */
-export function readSwitch(payload: Json): boolean | undefined {
-  const word = typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload.enabled : payload;
-  if (typeof word === 'boolean') return word;
-  const text = String(word).toUpperCase();
-  return text === 'ON' || text === 'TRUE' || text === '1'
-    ? true
-    : text === 'OFF' || text === 'FALSE' || text === '0'
-      ? false
-      : undefined;
-}

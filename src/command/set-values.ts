@@ -5,9 +5,12 @@ import type { Device } from '../model/device.ts';
 import type { Json } from '../model/value.ts';
 
 /** Spellings of "on" and "off" that other systems send: Home Assistant, zigbee2mqtt, Tasmota. */
-function readSwitch(payload: Json): boolean | undefined {
-  if (typeof payload === 'boolean') return payload;
-  const word = String(payload).toUpperCase();
+export function readSwitch(payload: Json): boolean | undefined {
+  // A rule is switched by { enabled } as well.
+  const said =
+    payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? (payload.enabled ?? null) : payload;
+  if (typeof said === 'boolean') return said;
+  const word = String(said).toUpperCase();
   if (word === 'ON' || word === 'TRUE' || word === '1') return true;
   return word === 'OFF' || word === 'FALSE' || word === '0' ? false : undefined;
 }

@@ -80,7 +80,7 @@ export class Engine implements OperationParts {
   private readonly inputs: InputParts;
   private readonly deferred: (() => void)[] = [];
   private readonly waiters: ResultWaiters;
-  private seq = 0;
+  seq = 0;
   private state: 'stopped' | 'starting' | 'ready' = 'stopped';
   private clockCheck: (() => void) | undefined;
   private readyTimeout: (() => void) | undefined;

@@ -6,10 +6,10 @@ import { type Core, type FireRequest, isShadow, keepRuntime, type LiveRule, trig
 import { evaluateCondition, scopeOf } from './evaluate.ts';
 import { countRun, type GuardNotice, hintsFor, netTest, pathTest, type Roots, type Suspension } from './guard.ts';
 import type { TriggerData } from './kind.ts';
-import { scheduleCause } from './live-rule.ts';
 import { admit } from './run/admit.ts';
 import type { RunRecord } from './run/record.ts';
 import type { Runs } from './run/runs.ts';
+import { scheduleCause } from './trigger-context.ts';
 
 /** A firing with what was found out about it while all rules still saw the same snapshot. */
 interface Judged {

@@ -9,9 +9,10 @@ import { referencesOf } from './analysis/references.ts';
 import { type Authority, type Core, isEnabled, keepRuntime, type LiveRule, type RuleRuntime } from './core.ts';
 import { type GuardNotice, guardWindow, type Suspension } from './guard.ts';
 import type { TriggerData } from './kind.ts';
-import { attach, declareOwn, forget, letGoTrace, liveRule, type Memories, replaceRule } from './live-rule.ts';
+import { attach, declareOwn, forget, letGoTrace, liveRule, replaceRule } from './live-rule.ts';
 import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
+import type { Memories } from './trigger-context.ts';
 
 /** A fresh runtime side. */
 export const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });

@@ -137,7 +137,10 @@ const listRuns = defineOp({
       ...(input.before !== undefined && { before: input.before }),
       limit: max,
     });
-    const shown = [...running.map(run => gateway.engine.runs.traceOf(run)), ...traces].slice(0, max);
+    // One that has ended meanwhile.
+    const ended = new Set(traces.map(trace => trace.run));
+    const still = running.filter(run => !ended.has(run.id)).map(run => gateway.engine.runs.traceOf(run));
+    const shown = [...still, ...traces].slice(0, max);
     return { runs: shown.map(({ steps, cause: _cause, ...trace }) => ({ ...trace, steps: steps.length })) };
   },
 });
@@ -146,8 +149,15 @@ const listRuns = defineOp({
 export async function traceOf(gateway: Gateway, run: string): Promise<Trace | undefined> {
   const live = gateway.engine.runs.get(run);
   if (live) return gateway.engine.runs.traceOf(live);
-  await gateway.storeTraces();
-  return gateway.store.trace(run);
+  const stored = async () => {
+    await gateway.storeTraces();
+    return gateway.store.trace(run);
+  };
+  const trace = await stored();
+  if (trace) return trace;
+  // It may have ended in the turn that is being committed right now.
+  await gateway.engine.do(() => {});
+  return stored();
 }
 
 const getRun = defineOp({

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { actions } from '../engine/actions/index.ts';
 import { conditions } from '../engine/conditions/index.ts';
 import type { LiveRule } from '../engine/core.ts';
+import { nextOccurrences } from '../engine/next.ts';
 import { statusOf } from '../engine/rule-status.ts';
 import type { Entry } from '../engine/rules/rulebook.ts';
-import { triggerId } from '../engine/rules/schema.ts';
 import { triggers } from '../engine/triggers/index.ts';
 import { iso } from '../lib/clock.ts';
 import { formatLocal } from '../lib/time/zone.ts';
@@ -74,24 +74,16 @@ export function ruleWords(entry: Entry): Json {
   };
 }
 
-/** The next wall-clock occurrences of a rule's triggers. */
-export function nextOccurrences(gateway: Gateway, id: string): Json[] {
+/** What the clock will start next, trigger by trigger; null where nothing is ahead. */
+function nextOf(gateway: Gateway, id: string): Json[] {
   const live = gateway.engine.live.get(id);
   if (!live) return [];
-  const now = gateway.clock.now();
-  return live.rule.triggers.flatMap((config, index): Json[] => {
-    const next = triggers.get(config.type).next?.(config, live.view, now);
-    if (next === undefined) return [];
-    const trigger = triggerId(live.rule, index);
-    if (next === null) return [{ trigger, at: null }];
-    return [
-      {
-        trigger,
-        at: iso(next.at),
-        local: formatLocal(next.at, live.view.zone),
-        ...(next.note !== undefined && { note: next.note }),
-      },
-    ];
+  return live.triggers.flatMap((trigger): Json[] => {
+    if (!triggers.get(trigger.config.type).next) return [];
+    const [next] = nextOccurrences(trigger, 1);
+    if (!next) return [{ trigger: trigger.id, at: null }];
+    const note: Record<string, Json> = next.note === undefined ? {} : { note: next.note };
+    return [{ trigger: trigger.id, at: iso(next.at), local: formatLocal(next.at, live.view.zone), ...note }];
   });
 }
 
@@ -103,7 +95,7 @@ export function showRule(gateway: Gateway, entry: Entry): z.infer<typeof RuleVie
     file: entry.file,
     rule: entry.body,
     words: ruleWords(entry),
-    next: nextOccurrences(gateway, entry.id),
+    next: nextOf(gateway, entry.id),
     findings: (entry.rule ? gateway.rulebook.findingsOf(entry.rule) : []) as unknown as Json,
     ...(entry.faults.length > 0 && { faults: entry.faults }),
     ...(suspended && { suspended }),

@@ -1,12 +1,12 @@
 // What outsiders publish on the gateway's input topics, as operations on their behalf.
 import type { BusMessage } from '../bus/bus.ts';
-import { decodePayload, readSwitch, splitCause } from '../bus/codec.ts';
+import { decodePayload, splitCause } from '../bus/codec.ts';
 import type { Face } from '../bus/face.ts';
 import type { BusInput, Topics } from '../bus/topics.ts';
+import { commandOf, readSwitch, valuesOf } from '../command/set-values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { commandFor } from '../model/command-for.ts';
 import type { Json } from '../model/value.ts';
 import type { BoundOp, Caller } from '../ops/op.ts';
 import type { Principals } from '../policy/principals.ts';
@@ -63,7 +63,7 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
         return;
       case 'set': {
         const set = async ([attribute, value]: [string, Json]) => {
-          const found = commandOf(parts.engine, input.device, attribute, value);
+          const found = commandOf(parts.engine.core.devices.require(input.device), attribute, value);
           await call('send_command', { device: input.device, command: found.command, args: found.args, wait: false });
         };
         // All in one go: the next message must not come in between. One that fails holds none of the others back.
@@ -100,38 +100,6 @@ export async function carryOut(parts: BusInputParts, input: BusInput, message: B
 const isArgs = (payload: Json): boolean => payload !== null && payload !== '';
 // A bare value is the first argument.
 const asArgs = (payload: Json): Json => (payload !== null && typeof payload === 'object' ? payload : [payload]);
-
-function valuesOf(attribute: string | undefined, payload: Json): Record<string, Json> {
-  if (attribute !== undefined) return { [attribute]: payload };
-  if (payload !== null && typeof payload === 'object' && !Array.isArray(payload)) {
-    const { _: _meta, ...values } = payload;
-    return values;
-  }
-  // Home Assistant and Tasmota send a bare ON to the thing itself.
-  const on = readSwitch(payload);
-  if (on !== undefined) return { switch: on ? 'on' : 'off' };
-  throw new CausewayError('INPUT_INVALID', `${JSON.stringify(payload)} is no JSON object of values`, {
-    hint: 'write {"switch":"on"}, or publish to …/set/<attribute>',
-  });
-}
-
-function commandOf(
-  engine: Engine,
-  id: string,
-  attribute: string,
-  value: Json,
-): { command: string; args: Record<string, Json> } {
-  const device = engine.core.devices.require(id);
-  const word = typeof value === 'string' ? value.toLowerCase() : value;
-  const found = commandFor(device, attribute, value) ?? commandFor(device, attribute, word);
-  if (found) return found;
-  const on = device.attributes[attribute]?.values?.includes('on') ? readSwitch(value) : undefined;
-  const switched = on === undefined ? undefined : commandFor(device, attribute, on ? 'on' : 'off');
-  if (switched) return switched;
-  throw new CausewayError('COMMAND_UNKNOWN', `no command of ${id} sets ${attribute} to ${JSON.stringify(value)}`, {
-    hint: `its commands are ${Object.keys(device.commands).join(', ') || 'none'}`,
-  });
-}
 
 async function answer(
   parts: BusInputParts,

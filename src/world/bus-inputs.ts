@@ -1,7 +1,7 @@
 // What an outsider publishes on the gateway's input topics, as it would be done on his behalf.
-import { decodePayload, readSwitch, splitCause } from '../bus/codec.ts';
+import { decodePayload, splitCause } from '../bus/codec.ts';
 import type { BusInput } from '../bus/topics.ts';
-import { commandOf, valuesOf } from '../command/set-values.ts';
+import { commandOf, readSwitch, valuesOf } from '../command/set-values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { setHouseVariable, setMode } from '../engine/house-changes.ts';
 import { demandRun } from '../engine/operations.ts';

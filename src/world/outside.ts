@@ -84,7 +84,7 @@ export class Outside {
   }
 
   /** The backends of one life of the engine. */
-  backendsFor(parts: { devices: Devices; values: Values; now: () => number }): {
+  backendsFor(parts: { devices: Devices; values: Values; now: () => number; seq: () => number }): {
     all: Map<string, Backend>;
     house: HouseBackend;
   } {

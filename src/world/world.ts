@@ -176,7 +176,12 @@ export class World {
     const values = new Values();
     const house = new House();
     let engine: Engine;
-    const backends = this.outside.backendsFor({ devices, values, now: () => engine.core.timeline.now() });
+    const backends = this.outside.backendsFor({
+      devices,
+      values,
+      now: () => engine.core.timeline.now(),
+      seq: () => engine.seq,
+    });
     const { tables } = await store.load();
     engine = new Engine(
       {

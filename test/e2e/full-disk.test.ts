@@ -9,6 +9,7 @@ import { eventually } from '../kit/eventually.ts';
 import { CallError, type GatewayProcess, gatewayKit } from '../kit/gateway-process.ts';
 import { connectMqtt, type TestMqtt } from '../kit/mqtt-client.ts';
 
+const TOOLS = { mount: 'mount', umount: 'umount' };
 const disk = smallDisk('8m');
 const rulesDisk = smallDisk('64k');
 const why = disk === undefined ? ' (skipped: no tmpfs can be mounted here)' : '';
@@ -46,7 +47,7 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
     await gateway?.kill();
     for (const each of [disk, rulesDisk]) {
       if (each === undefined) continue;
-      execFileSync('umount', [each]);
+      execFileSync(TOOLS.umount, [each]);
       rmSync(each, { recursive: true });
     }
     await kit.end();
@@ -160,7 +161,7 @@ describe.skipIf(disk === undefined)(`a full disk${why}`, () => {
 function smallDisk(size: string): string | undefined {
   const dir = mkdtempSync(join(tmpdir(), 'causeway-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync(TOOLS.mount, ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir], { stdio: 'ignore' });
     return dir;
   } catch {
     rmSync(dir, { recursive: true });

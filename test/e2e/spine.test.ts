@@ -13,7 +13,7 @@ let v1: Awaited<ReturnType<typeof connectV1>>;
 let v2: Awaited<ReturnType<typeof connectV2>>;
 
 beforeAll(async () => {
-  gateway = await kit.start(kit.home());
+  gateway = await kit.start(kit.home({ house: { variables: { setpoint: { type: 'number', initial: 20 } } } }));
   watcher = await connectMqtt(gateway.mqttUrl, ['causeway/#', 'garden/#']);
   v1 = await connectV1(gateway.url);
   v2 = await connectV2(gateway.url, 'modern');
@@ -154,6 +154,35 @@ describe('a rule written over MCP', () => {
     expect(v1.updates).not.toContain('rule://desk-follow');
     await v1.client.callTool({ name: 'enable_rule', arguments: { id: 'desk-follows' } });
     await listening.close();
+  });
+});
+
+describe('the other inputs on MQTT', () => {
+  it('set the mode and variables, switch and run rules, and call operations', async () => {
+    await watcher.publish('causeway/mode/set', 'away');
+    await eventually(() => last('causeway/mode/state')?.json?.value === 'away', 'the mode');
+    await watcher.publish('causeway/variable/setpoint/set', '21.5');
+    await eventually(() => last('causeway/variable/setpoint/state')?.json?.value === 21.5, 'the variable');
+
+    const stateOf = () => last('causeway/rule/desk-follows/state')?.json;
+    await watcher.publish('causeway/rule/desk-follows/set', 'OFF');
+    await eventually(() => stateOf()?.enabled === false, 'the rule off');
+    await watcher.publish('causeway/rule/desk-follows/set', 'ON');
+    await eventually(() => stateOf()?.enabled === true, 'the rule on');
+    const { runs } = stateOf();
+    await watcher.publish('causeway/rule/desk-follows/run', '');
+    await eventually(() => stateOf().runs === runs + 1, 'the run');
+
+    await watcher.publish('causeway/bridge/request/get_device', { device: 'virtual:fan', transaction: 't-1' });
+    const answer = await eventually(() => last('causeway/bridge/response/get_device'), 'the answer');
+    expect(answer?.json).toMatchObject({
+      transaction: 't-1',
+      status: 'ok',
+      data: { id: 'virtual:fan', name: 'The fan' },
+    });
+    await watcher.publish('causeway/bridge/request/get_devise', { transaction: 't-2' });
+    const refusal = await eventually(() => last('causeway/bridge/response/get_devise'), 'the refusal');
+    expect(refusal?.json).toMatchObject({ transaction: 't-2', status: 'error', error: { code: 'NOT_FOUND' } });
   });
 });
 

@@ -28,6 +28,8 @@ export interface HouseParts {
   readonly clock: Clock;
   /** Engine time, which `lastChanged` of readings is in; the clock's wall time where it is never stepped. */
   readonly now?: () => number;
+  /** The number of the newest event that the engine made: `devices` and `values` already show what came of it. */
+  readonly seq?: () => number;
   readonly config: HouseConfig;
 }
 
@@ -63,6 +65,8 @@ export class HouseBackend implements Backend {
   private sink: BackendSink | undefined;
   private isSettled = false;
   private isStale = true;
+  /** Events up to this one were already part of what was found at readiness. */
+  private upTo = 0;
   private cancelRefresh: Cancel = nothing;
   private cancelGrowth: Cancel = nothing;
   private unsubscribe: Cancel = nothing;
@@ -133,6 +137,7 @@ export class HouseBackend implements Backend {
       this.settle();
       return;
     }
+    if (event.seq <= this.upTo) return;
     if (this.isStale) this.refresh();
     const moved = this.take(event);
     if (!this.isSettled) this.settle();
@@ -235,6 +240,7 @@ export class HouseBackend implements Backend {
 
   private beReady(): void {
     if (this.isSettled || !this.sink) return;
+    this.upTo = this.parts.seq?.() ?? 0;
     this.refresh();
     this.isSettled = true;
     this.update();

@@ -28,6 +28,9 @@ export interface Person {
 /** Fuses the trackers of a person. That none can be told says nothing: whoever was present stays so. */
 export function personOf(parts: PersonParts): Person {
   let pending: { at: number; cancel: Cancel } | undefined;
+  let wasSeen = false;
+  /** Since when nobody says to see the person while some tracker, perhaps the one that did, cannot be told. */
+  let missedSince: number | undefined;
   const stop = () => {
     pending?.cancel();
     pending = undefined;
@@ -39,17 +42,22 @@ export function personOf(parts: PersonParts): Person {
   return {
     stop,
     look() {
-      const known = parts.trackers().filter(tracker => tracker.isPresent !== undefined);
+      const all = parts.trackers();
+      const known = all.filter(tracker => tracker.isPresent !== undefined);
       if (known.some(tracker => tracker.isPresent)) {
         stop();
+        wasSeen = true;
+        missedSince = undefined;
         return 'present';
       }
+      const isHalfBlind = known.length > 0 && known.length < all.length;
+      missedSince = wasSeen && isHalfBlind ? (missedSince ?? parts.now()) : undefined;
       if (known.length === 0 || parts.last() !== 'present') {
         stop();
         return known.length > 0 ? 'not present' : parts.told();
       }
       // Counted from when the last tracker left, so that a restart in between neither shortens nor prolongs it.
-      const at = Math.max(...known.map(tracker => tracker.since)) + parts.awayAfterMs;
+      const at = Math.max(missedSince ?? 0, ...known.map(tracker => tracker.since)) + parts.awayAfterMs;
       if (at <= parts.now()) {
         stop();
         return 'not present';

@@ -312,7 +312,12 @@ function handle(
       const { trace, attempt, began } = frame.step as NonNullable<Frame['step']>;
       frame.step = { state: null, trace, attempt, began };
       const { repeat } = frame;
-      thread.frames.push({ list: `${frame.list}/${frame.i}/on_error`, i: 0, isErrorPath: true, ...(repeat && { repeat }) });
+      thread.frames.push({
+        list: `${frame.list}/${frame.i}/on_error`,
+        i: 0,
+        isErrorPath: true,
+        ...(repeat && { repeat }),
+      });
       return undefined;
     }
     hasTaken = frame.isErrorPath === true;

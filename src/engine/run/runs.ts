@@ -5,24 +5,20 @@ import { asCausewayError } from '../../lib/errors.ts';
 import { type Cause, causedByRule } from '../../model/cause.ts';
 import type { ConditionTrace, RunOutcome, Trace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
-import { dynamicMs } from '../actions/delay.ts';
 import { type Core, isShadow, keepRuntime, type LiveRule } from '../core.ts';
 import { watchCondition } from '../evaluate.ts';
 import { SLOW_MS, slowed } from '../guard.ts';
 import type { Answer, TriggerData } from '../kind.ts';
 import { keys } from '../signals.ts';
 import type { Timer } from '../timeline.ts';
+import { formOf, type HostParts, RunHost } from './host.ts';
 import { begin, cancelBranch, type Host, resume } from './interpreter.ts';
 import { lastWords } from './last-words.ts';
 import { type Ending, type RunRecord, stateOf, type Thread } from './record.ts';
 import { traceOf } from './run-trace.ts';
-import { localOf, type RunServices, stepContext } from './step-context.ts';
+import { localOf, type RunServices } from './step-context.ts';
 import { Waits } from './waits.ts';
 
-/** The revision of the rule that a run follows. */
-const formOf = (run: RunRecord, live: LiveRule) => live.older.get(run.revision) ?? live;
-
-const STEPS = 1000;
 const RUN_TIMEOUT_MS = 24 * 3_600_000;
 
 /** What a run starts with. */
@@ -42,7 +38,7 @@ export interface Start {
 /** All live runs. */
 export class Runs {
   private readonly core: Core;
-  private readonly services: RunServices;
+  private readonly hostParts: HostParts;
   private readonly byId = new Map<string, { run: RunRecord; live: LiveRule }>();
   private readonly waits: Waits;
   /** Ids that have a row in the store: a run that never waits leaves none. */
@@ -51,12 +47,12 @@ export class Runs {
 
   constructor(core: Core, services: RunServices) {
     this.core = core;
-    this.services = services;
     this.waits = new Waits(
       core,
       (run, live) => formOf(run, live).body,
       run => this.keep(run),
     );
+    this.hostParts = { core, services, waits: this.waits };
   }
 
   get(id: string): RunRecord | undefined {
@@ -203,29 +199,8 @@ export class Runs {
     if (this.byId.has(run.id)) this.go(run, live);
   }
 
-  private hostOf(live: LiveRule): Host {
-    const { core } = this;
-    return {
-      now: () => core.timeline.now(),
-      iso: at => core.iso(at),
-      context: (run, thread, path) => stepContext(core, this.services, live, run, thread, path),
-      body: run => formOf(run, live).body,
-      maxSteps: run => formOf(run, live).rule.limits?.steps ?? STEPS,
-      timeoutOf(step, context) {
-        try {
-          return step.timeout === undefined ? undefined : dynamicMs(step.timeout, context);
-        } catch {
-          return undefined;
-        }
-      },
-      waits: (run, thread) => this.waits.begin(run, live, thread),
-      unwaits: (run, thread) => this.waits.end(run, thread),
-      listens: (run, thread) => this.waits.listenWithin(run, live, thread),
-      limits: (run, thread, depth, due) => this.waits.limit(run, thread, depth, due),
-      slow(run) {
-        run.out = slowed(run.out);
-      },
-    };
+  private hostOf(live: LiveRule): RunHost {
+    return new RunHost(this.hostParts, live);
   }
 
   /** A run that waits is kept, watched over by its deadline and `while`. */
@@ -282,7 +257,8 @@ export class Runs {
     const at = core.iso(core.timeline.now());
     for (const step of run.steps) step.outcome ??= 'cancelled';
     if (wasRunning && ending.outcome !== 'completed' && ending.outcome !== 'completed_with_errors') {
-      const contextOf = (path: string) => stepContext(core, this.services, live, run, undefined, path, true);
+      const host = this.hostOf(live);
+      const contextOf = (path: string) => host.context(run, undefined, path, true);
       lastWords(run, formOf(run, live).body.get('finally') ?? [], at, contextOf);
     }
     this.remove(run, live);

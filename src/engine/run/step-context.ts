@@ -1,10 +1,12 @@
 // What a step may do, bound to its run: reading the present, and effects that belong to the turn.
 import { CausewayError } from '../../lib/errors.ts';
+import type { ConditionTrace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import type { Core, LiveRule } from '../core.ts';
 import { deepValue, dynamicValue, evaluateCondition, type Local, templateText } from '../evaluate.ts';
 import { captureScene, changed, setHouseVariable, setMode, setOwnVariable } from '../house-changes.ts';
-import type { OutgoingEffect, StepContext } from '../kind.ts';
+import type { ConditionConfig, Dynamic, OutgoingEffect, StepContext, TriggerData } from '../kind.ts';
+import type { EngineView } from '../view.ts';
 import { setVariable } from './interpreter.ts';
 import type { RunRecord, Thread } from './record.ts';
 
@@ -32,19 +34,94 @@ export function localOf(run: RunRecord, thread: Thread | undefined, live: LiveRu
   };
 }
 
-/** Binds the context of a step. `last` is a step of `finally`: panic does not hold its commands back. */
-export function stepContext(
-  core: Core,
-  services: RunServices,
-  live: LiveRule,
-  run: RunRecord,
-  thread: Thread | undefined,
-  path: string,
-  last = false,
-): StepContext {
-  const { view } = live;
-  const local = localOf(run, thread, live);
-  const leave = (effect: OutgoingEffect, durable: boolean): { id: string; outcome: 'sent' | 'shadow' } => {
+/** The context of a step, bound to its run. `isLast`: a step of `finally`, whose commands panic does not hold back. */
+export class RunStep implements StepContext {
+  readonly view: EngineView;
+  readonly path: string;
+  private readonly core: Core;
+  private readonly services: RunServices;
+  private readonly live: LiveRule;
+  private readonly record: RunRecord;
+  private readonly thread: Thread | undefined;
+  private readonly isLast: boolean;
+  private readonly local: Local;
+
+  constructor(
+    { core, services }: { core: Core; services: RunServices },
+    live: LiveRule,
+    run: RunRecord,
+    thread: Thread | undefined,
+    path: string,
+    isLast = false,
+  ) {
+    this.core = core;
+    this.services = services;
+    this.live = live;
+    this.view = live.view;
+    this.record = run;
+    this.thread = thread;
+    this.path = path;
+    this.isLast = isLast;
+    this.local = localOf(run, thread, live);
+  }
+
+  get rule(): string {
+    return this.live.id;
+  }
+
+  get run(): string {
+    return this.record.id;
+  }
+
+  get trigger(): TriggerData {
+    return this.record.trigger;
+  }
+
+  get shadow(): boolean {
+    return this.record.shadow;
+  }
+
+  get attempt(): number {
+    return this.thread?.frames.at(-1)?.step?.attempt ?? 1;
+  }
+
+  value(dynamic: Dynamic): Json | undefined {
+    return dynamicValue(dynamic, this.core.expressions, this.view, this.local);
+  }
+
+  text(template: string): string {
+    return templateText(template, this.core.expressions, this.view, this.local);
+  }
+
+  deep(value: Json): Json {
+    return deepValue(value, this.core.expressions, this.view, this.local);
+  }
+
+  evaluate(condition: ConditionConfig, path: string): ConditionTrace {
+    return evaluateCondition(condition, path, this.view, this.core.expressions, this.local);
+  }
+
+  command(request: Parameters<StepContext['command']>[0]): ReturnType<StepContext['command']> {
+    const { core, live, record: run } = this;
+    const submission = core.gate.submit(core.tx, {
+      cause: run.out,
+      ...request,
+      rule: live.id,
+      authorised: live.authority.devices,
+      shadow: run.shadow,
+      last: this.isLast,
+    });
+    if (submission.error?.code === 'BUDGET') tellBudget(core, live, submission.error.message);
+    return {
+      id: submission.id,
+      outcome: submission.outcome,
+      error: submission.error,
+      retryable: submission.idempotent !== false,
+    };
+  }
+
+  effect(effect: OutgoingEffect): { id: string; outcome: 'sent' | 'shadow' } {
+    const { core, record: run } = this;
     const id = core.ids();
     const { root } = core.surroundings;
     if (effect.type === 'publish' && root !== undefined && `${effect.topic}/`.startsWith(`${root}/`)) {
@@ -54,93 +131,80 @@ export function stepContext(
     }
     if (run.shadow) return { id, outcome: 'shadow' };
     const once = effect.type !== 'publish';
-    if (durable) core.tx.put('outbox', id, { kind: 'effect', effect, cause: run.out, once });
+    if (once || effect.qos > 0) core.tx.put('outbox', id, { kind: 'effect', effect, cause: run.out, once });
     core.tx.afterCommit(() => core.sinks.onEffect(id, effect, run.out));
     return { id, outcome: 'sent' };
-  };
-  return {
-    view,
-    path,
-    rule: live.id,
-    run: run.id,
-    trigger: run.trigger,
-    shadow: run.shadow,
-    attempt: thread?.frames.at(-1)?.step?.attempt ?? 1,
-    value: dynamic => dynamicValue(dynamic, core.expressions, view, local),
-    text: template => templateText(template, core.expressions, view, local),
-    deep: value => deepValue(value, core.expressions, view, local),
-    evaluate: (condition, at) => evaluateCondition(condition, at, view, core.expressions, local),
-    command(request) {
-      const submission = core.gate.submit(core.tx, {
-        cause: run.out,
-        ...request,
-        rule: live.id,
-        authorised: live.authority.devices,
-        shadow: run.shadow,
-        last,
-      });
-      if (submission.error?.code === 'BUDGET') tellBudget(core, live, submission.error.message);
-      return {
-        id: submission.id,
-        outcome: submission.outcome,
-        error: submission.error,
-        retryable: submission.idempotent !== false,
-      };
-    },
-    effect: effect => leave(effect, effect.type !== 'publish' || effect.qos > 0),
-    setVariable(name, change) {
-      const declared = live.rule.variables?.[name];
-      if (declared?.persist) {
-        setOwnVariable(core, live, name, change, run.out);
-        return 'done';
-      }
-      if (declared) {
-        const old = (thread?.vars ?? run.vars)[name] ?? null;
-        setVariable(run, thread, name, changed(name, old, change));
-        return 'done';
-      }
-      if (run.shadow) return 'shadow';
-      if (!live.authority.house)
-        throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set variables of the house`);
-      setHouseVariable(core, name, change, run.out);
+  }
+
+  setVariable(name: string, change: Parameters<StepContext['setVariable']>[1]): 'done' | 'shadow' {
+    const { core, live, record: run, thread } = this;
+    const declared = live.rule.variables?.[name];
+    if (declared?.persist) {
+      setOwnVariable(core, live, name, change, run.out);
       return 'done';
-    },
-    setMode(mode) {
-      core.house.checkMode(mode);
-      if (run.shadow) return { id: '', outcome: 'shadow' };
-      if (!live.authority.house) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set the mode`);
-      if (core.house.mode.value === mode) return { id: '', outcome: 'unchanged' };
-      const owner = services.modeOwner();
-      if (!owner) {
-        setMode(core, mode, run.out);
-        return { id: '', outcome: 'done' };
-      }
-      const submission = core.gate.submit(core.tx, {
-        ...owner,
-        args: { mode },
-        cause: run.out,
-        rule: live.id,
-        authorised: live.authority.devices,
-        last,
-      });
-      if (submission.error) throw submission.error;
-      return { id: submission.id, outcome: submission.outcome === 'sent' ? 'sent' : 'unchanged' };
-    },
-    captureScene(name, devices) {
-      if (!run.shadow) captureScene(core, name, devices);
-    },
-    scene: (name, from) => (from === 'capture' ? core.scenes.get(name) : core.surroundings.scenes[name]),
-    startRule: (rule, args, wait) => (run.shadow ? {} : services.startRule(rule, args, run, wait)),
-    controlRule(rule, what) {
-      if (run.shadow) return;
-      if (!live.authority.rules) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not control rules`);
-      services.controlRule(rule, what, run);
-    },
-    cancel: name => services.cancelNamed(run, name),
-    log(level, message) {
-      core.tx.afterCommit(() => core.sinks.onLog({ rule: live.id, run: run.id, level, message }));
-    },
-  };
+    }
+    if (declared) {
+      const old = (thread?.vars ?? run.vars)[name] ?? null;
+      setVariable(run, thread, name, changed(name, old, change));
+      return 'done';
+    }
+    if (run.shadow) return 'shadow';
+    if (!live.authority.house)
+      throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set variables of the house`);
+    setHouseVariable(core, name, change, run.out);
+    return 'done';
+  }
+
+  setMode(mode: string): ReturnType<StepContext['setMode']> {
+    const { core, live, record: run } = this;
+    core.house.checkMode(mode);
+    if (run.shadow) return { id: '', outcome: 'shadow' };
+    if (!live.authority.house) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not set the mode`);
+    if (core.house.mode.value === mode) return { id: '', outcome: 'unchanged' };
+    const owner = this.services.modeOwner();
+    if (!owner) {
+      setMode(core, mode, run.out);
+      return { id: '', outcome: 'done' };
+    }
+    const submission = core.gate.submit(core.tx, {
+      ...owner,
+      args: { mode },
+      cause: run.out,
+      rule: live.id,
+      authorised: live.authority.devices,
+      last: this.isLast,
+    });
+    if (submission.error) throw submission.error;
+    return { id: submission.id, outcome: submission.outcome === 'sent' ? 'sent' : 'unchanged' };
+  }
+
+  captureScene(name: string, devices: readonly string[]): void {
+    if (!this.record.shadow) captureScene(this.core, name, devices);
+  }
+
+  scene(name: string, from: 'capture' | 'house'): ReturnType<StepContext['scene']> {
+    return from === 'capture' ? this.core.scenes.get(name) : this.core.surroundings.scenes[name];
+  }
+
+  startRule(rule: string, args: Record<string, Json>, wait: boolean): ReturnType<StepContext['startRule']> {
+    return this.record.shadow ? {} : this.services.startRule(rule, args, this.record, wait);
+  }
+
+  controlRule(rule: string, what: Parameters<StepContext['controlRule']>[1]): void {
+    const { live, record: run } = this;
+    if (run.shadow) return;
+    if (!live.authority.rules) throw new CausewayError('FORBIDDEN', `whoever saved ${live.id} may not control rules`);
+    this.services.controlRule(rule, what, run);
+  }
+
+  cancel(name: string | undefined): number {
+    return this.services.cancelNamed(this.record, name);
+  }
+
+  log(level: Parameters<StepContext['log']>[0], message: string): void {
+    const { core, live, record: run } = this;
+    core.tx.afterCommit(() => core.sinks.onLog({ rule: live.id, run: run.id, level, message }));
+  }
 }
 
 const BUDGET_MS = 60_000;

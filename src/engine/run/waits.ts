@@ -6,8 +6,8 @@ import { actions } from '../actions/index.ts';
 import type { Core, LiveRule } from '../core.ts';
 import { watchCondition } from '../evaluate.ts';
 import type { Memory, Resumption, WatchContext } from '../kind.ts';
-import { waitTrigger } from '../live-rule.ts';
 import type { Timer } from '../timeline.ts';
+import { waitTrigger } from '../trigger-context.ts';
 import type { Body, Frame, RunRecord, Thread } from './record.ts';
 import { localOf } from './step-context.ts';
 

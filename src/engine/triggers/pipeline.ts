@@ -1,13 +1,13 @@
 // From the edges of a trigger to its firing: `by` → hold (`for`) → debounce → throttle. Holds and debounces are durable
 // records; the timers are armed from them.
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { durationMs, parseDuration } from '../../lib/duration.ts';
 import type { Cause } from '../../model/cause.ts';
 import type { LetGo } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import { SLOW_MS, slowed } from '../guard.ts';
 import type { Attached, Edge, TriggerConfig, TriggerContext, TriggerData, TriggerKind, Upcoming } from '../kind.ts';
-import type { Timer } from '../timeline.ts';
+import type { Timeline, Timer } from '../timeline.ts';
 
 /** A trigger has fired. */
 export interface Fired {
@@ -32,7 +32,7 @@ export interface PipelineParts {
   readonly config: TriggerConfig;
   readonly kind: TriggerKind;
   readonly context: TriggerContext;
-  timer(due: number, call: () => void, since: number | undefined): Timer;
+  readonly timeline: Timeline;
   letGo(reason: LetGo, data: Partial<TriggerData>, details?: { at?: number; lateMs?: number; note?: string }): void;
   /** False until the backends have told their snapshots: edges are then no news. */
   isReady(): boolean;
@@ -62,196 +62,267 @@ const DROPPED = 'u:';
 const WANTED = 'w:';
 
 /** Builds the pipeline of one trigger. */
-export function pipelineOf(parts: PipelineParts): Pipeline {
-  const { config, context } = parts;
-  const { memory, view } = context;
-  let emit: (fired: Fired) => void = () => {};
-  let attached: Attached | undefined;
-  const timers = new Map<string, Timer>();
-  const compared = new Map<string, Extract<Edge, { do: 'enter' }>>();
+export const pipelineOf = (parts: PipelineParts): Pipeline => new TriggerPipeline(parts);
 
-  const read = <T>(name: string) => memory.get<Json>(name) as T | undefined;
-  const write = (name: string, value: unknown) => memory.set(name, value as Json | undefined);
-  const arm = (name: string, due: number, call: () => void, since?: number) => {
-    timers.get(name)?.cancel();
-    timers.set(name, parts.timer(due, call, since));
-  };
-  const disarm = (name: string) => {
-    timers.get(name)?.cancel();
-    timers.delete(name);
-  };
+type Enter = Extract<Edge, { do: 'enter' }>;
+
+// A class: a house has thousands of them, and twenty functions for each would be most of what a rule weighs.
+class TriggerPipeline implements Pipeline {
+  readonly fired$: Observable<Fired>;
+  private readonly parts: PipelineParts;
+  private subscriber: Subscriber<Fired> | undefined;
+  private attached: Attached | undefined;
+  private timers: Map<string, Timer> | undefined;
+  /** What was told before readiness, to be compared then. */
+  private compared: Map<string, Enter> | undefined;
+
+  constructor(parts: PipelineParts) {
+    this.parts = parts;
+    this.fired$ = new Observable(subscriber => this.attach(subscriber));
+  }
+
+  private attach(subscriber: Subscriber<Fired>): () => void {
+    const { kind, config, context } = this.parts;
+    this.subscriber = subscriber;
+    this.attached = kind.attach(config, context);
+    for (const name of context.memory.names()) {
+      const hold = name.startsWith(HOLD) ? this.read<Hold>(name) : undefined;
+      if (hold) this.armHold(name.slice(HOLD.length), hold.due, hold.since);
+    }
+    const quiet = this.read<{ due: number }>('debounce');
+    if (quiet) this.arm('debounce', quiet.due, () => this.settle(), quiet.due - (this.debounceMs() ?? 0));
+    const subscription = this.attached.edges$.subscribe({
+      next: edge => this.onEdge(edge),
+      error: error => subscriber.error(error),
+    });
+    return () => {
+      subscription.unsubscribe();
+      for (const timer of this.timers?.values() ?? []) timer.cancel();
+      this.timers = undefined;
+      this.subscriber = undefined;
+    };
+  }
+
+  private read<T>(name: string): T | undefined {
+    return this.parts.context.memory.get<Json>(name) as T | undefined;
+  }
+
+  private write(name: string, value: unknown): void {
+    this.parts.context.memory.set(name, value as Json | undefined);
+  }
+
+  private arm(name: string, due: number, call: () => void, since?: number): void {
+    this.timers ??= new Map();
+    this.timers.get(name)?.cancel();
+    this.timers.set(name, this.parts.timeline.at(due, call, since));
+  }
+
+  private armHold(member: string, due: number, since?: number): void {
+    this.arm(HOLD + member, due, () => this.due(member), since);
+  }
+
+  private disarm(name: string): void {
+    this.timers?.get(name)?.cancel();
+    this.timers?.delete(name);
+  }
 
   // --- throttle and debounce -------------------------------------------------------------------------------------
-  const throttle = config.throttle === undefined ? undefined : durationMs(config.throttle);
-  const debounce = config.debounce === undefined ? undefined : durationMs(config.debounce);
-  const pass = (fired: Fired) => {
-    if (throttle !== undefined) {
-      const last = read<number>('throttle');
-      if (last !== undefined && view.now() - last < throttle) return;
-      write('throttle', view.now());
+
+  private debounceMs(): number | undefined {
+    const { debounce } = this.parts.config;
+    return debounce === undefined ? undefined : durationMs(debounce);
+  }
+
+  private pass(fired: Fired): void {
+    const { config, context } = this.parts;
+    if (config.throttle !== undefined) {
+      const now = context.view.now();
+      const last = this.read<number>('throttle');
+      if (last !== undefined && now - last < durationMs(config.throttle)) return;
+      this.write('throttle', now);
     }
-    emit(fired);
-  };
-  const settle = () => {
-    const quiet = read<{ due: number; fired: Fired }>('debounce');
-    write('debounce', undefined);
-    disarm('debounce');
+    this.subscriber?.next(fired);
+  }
+
+  private settle(): void {
+    const quiet = this.read<{ due: number; fired: Fired }>('debounce');
+    this.write('debounce', undefined);
+    this.disarm('debounce');
     if (!quiet) return;
-    const cause = after(debounce ?? 0, quiet.fired.cause);
-    pass({ ...quiet.fired, cause, lateMs: Math.max(quiet.fired.lateMs, view.now() - quiet.due) });
-  };
-  const fire = (fired: Fired) => {
-    if (debounce === undefined) return pass(fired);
-    const due = view.now() + debounce;
-    write('debounce', { due, fired });
-    arm('debounce', due, settle);
-  };
+    const { data, cause, lateMs } = quiet.fired;
+    const late = Math.max(lateMs, this.parts.context.view.now() - quiet.due);
+    this.pass({ data, cause: after(this.debounceMs() ?? 0, cause), lateMs: late });
+  }
+
+  private fire(fired: Fired): void {
+    const debounce = this.debounceMs();
+    if (debounce === undefined) {
+      this.pass(fired);
+      return;
+    }
+    const due = this.parts.context.view.now() + debounce;
+    this.write('debounce', { due, fired });
+    this.arm('debounce', due, () => this.settle());
+  }
 
   // --- holds -----------------------------------------------------------------------------------------------------
-  const holdMs = (data: Partial<TriggerData>): number | null => {
+
+  private holdMs(data: Partial<TriggerData>): number | null {
+    const { config, context } = this.parts;
     // Kinds without a level have a `for` of their own meaning.
-    if (config.for === undefined || !attached?.level) return 0;
+    if (config.for === undefined || !this.attached?.level) return 0;
     const value = context.value(config.for, data);
     const ms = typeof value === 'number' ? value : typeof value === 'string' ? parseDuration(value) : undefined;
     return ms === undefined || !(ms >= 0) ? null : ms;
-  };
-  const enter = (edge: Extract<Edge, { do: 'enter' }>) => {
+  }
+
+  private enter(edge: Enter): void {
+    const { context, letGo } = this.parts;
     if (edge.cause && !context.by(edge.cause)) return;
-    const ms = holdMs(edge.data);
-    if (ms === null) return parts.letGo('left_state', edge.data, { note: 'for cannot be told' });
-    if (ms === 0) return fire({ data: edge.data, cause: edge.cause, lateMs: edge.lateMs ?? 0 });
-    const name = HOLD + edge.member;
-    if (read<Hold>(name) && edge.restart !== true) return;
-    const now = view.now();
-    const hold: Hold = { since: now, due: now + ms, data: edge.data, ...(edge.cause && { cause: edge.cause }) };
-    write(name, hold);
-    arm(name, hold.due, () => due(edge.member));
-  };
-  const leave = (member: string, reason: LetGo) => {
-    const name = HOLD + member;
-    const hold = read<Hold>(name);
-    if (!hold) return;
-    write(name, undefined);
-    disarm(name);
-    parts.letGo(hold.overdue && reason === 'left_state' ? 'left_state_while_unavailable' : reason, hold.data);
-  };
-  const due = (member: string) => {
-    const name = HOLD + member;
-    const hold = read<Hold>(name);
-    if (!hold) return;
-    const level = attached?.level?.(member, hold.data) ?? true;
-    if (level === false) return leave(member, 'left_state');
-    const unknown = attached?.level !== undefined && attached.level(member, hold.data) === null;
-    if (unknown) {
-      // It waits: when the level is told again it fires late, or lets go.
-      if (!hold.overdue) write(name, { ...hold, overdue: true });
-      disarm(name);
+    const ms = this.holdMs(edge.data);
+    if (ms === null) {
+      letGo('left_state', edge.data, { note: 'for cannot be told' });
       return;
     }
-    write(name, undefined);
-    disarm(name);
-    fire({
+    if (ms === 0) {
+      this.fire({ data: edge.data, cause: edge.cause, lateMs: edge.lateMs ?? 0 });
+      return;
+    }
+    const name = HOLD + edge.member;
+    if (this.read<Hold>(name) && edge.restart !== true) return;
+    const now = context.view.now();
+    const hold: Hold = { since: now, due: now + ms, data: edge.data, ...(edge.cause && { cause: edge.cause }) };
+    this.write(name, hold);
+    this.armHold(edge.member, hold.due);
+  }
+
+  private leave(member: string, reason: LetGo): void {
+    const name = HOLD + member;
+    const hold = this.read<Hold>(name);
+    if (!hold) return;
+    this.write(name, undefined);
+    this.disarm(name);
+    this.parts.letGo(hold.overdue && reason === 'left_state' ? 'left_state_while_unavailable' : reason, hold.data);
+  }
+
+  private due(member: string): void {
+    const name = HOLD + member;
+    const hold = this.read<Hold>(name);
+    if (!hold) return;
+    const level = this.attached?.level ? this.attached.level(member, hold.data) : true;
+    if (level === false) {
+      this.leave(member, 'left_state');
+      return;
+    }
+    if (level === null) {
+      // It waits: when the level is told again it fires late, or lets go.
+      if (!hold.overdue) this.write(name, { ...hold, overdue: true });
+      this.disarm(name);
+      return;
+    }
+    this.write(name, undefined);
+    this.disarm(name);
+    this.fire({
       data: hold.data,
       cause: after(hold.due - hold.since, hold.cause),
-      lateMs: Math.max(0, view.now() - hold.due),
+      lateMs: Math.max(0, this.parts.context.view.now() - hold.due),
     });
-  };
-  const look = (member: string) => {
-    const wanted = read<boolean>(WANTED + member);
-    const dropped = read<Partial<TriggerData>>(DROPPED + member);
-    const hold = read<Hold>(HOLD + member);
+  }
+
+  private lookAt(member: string): void {
+    const wanted = this.read<boolean>(WANTED + member);
+    const dropped = this.read<Partial<TriggerData>>(DROPPED + member);
+    const hold = this.read<Hold>(HOLD + member);
     if (!wanted && !dropped && !hold) return;
-    const level = attached?.level?.(member, hold?.data ?? dropped ?? {}) ?? null;
+    const level = this.attached?.level?.(member, hold?.data ?? dropped ?? {}) ?? null;
     if (level === null) return;
-    if (wanted && parts.isReady()) {
-      write(WANTED + member, undefined);
-      if (level === true) enter({ do: 'enter', member, data: presentData(member) });
+    const { isReady, context } = this.parts;
+    if (wanted && isReady()) {
+      this.write(WANTED + member, undefined);
+      if (level === true) this.enter({ do: 'enter', member, data: this.presentData(member) });
     }
     if (dropped) {
-      write(DROPPED + member, undefined);
-      if (level === true && !hold) enter({ do: 'enter', member, data: dropped });
+      this.write(DROPPED + member, undefined);
+      if (level === true && !hold) this.enter({ do: 'enter', member, data: dropped });
     }
     // Before the snapshots are told a level may still come back to what it was; at ready all are looked at.
     if (hold && level === false) {
-      if (parts.isReady()) leave(member, 'left_state');
+      if (isReady()) this.leave(member, 'left_state');
       return;
     }
     // One whose timer is still to come fires by it, in the order of due times.
-    if (hold && view.now() >= hold.due && parts.isReady() && !timers.has(HOLD + member)) due(member);
-  };
-  const gone = (member: string) => {
-    if (config.unavailable !== 'cancel') return;
-    const hold = read<Hold>(HOLD + member);
+    if (hold && context.view.now() >= hold.due && isReady() && !this.timers?.has(HOLD + member)) this.due(member);
+  }
+
+  private gone(member: string): void {
+    if (this.parts.config.unavailable !== 'cancel') return;
+    const hold = this.read<Hold>(HOLD + member);
     if (!hold) return;
-    write(DROPPED + member, hold.data);
-    leave(member, 'left_state_while_unavailable');
-  };
-  const presentData = (member: string): Partial<TriggerData> =>
-    attached?.members?.().find(one => one.member === member)?.data ?? (member ? { device: member } : {});
+    this.write(DROPPED + member, hold.data);
+    this.leave(member, 'left_state_while_unavailable');
+  }
 
-  const onEdge = (edge: Edge) => {
+  private presentData(member: string): Partial<TriggerData> {
+    const present = this.attached?.members?.().find(one => one.member === member);
+    return present?.data ?? (member ? { device: member } : {});
+  }
+
+  private onEdge(edge: Edge): void {
+    const { isReady, config } = this.parts;
     if (edge.do === 'look') {
-      if (edge.gone) gone(edge.member);
-      else look(edge.member);
+      if (edge.gone) this.gone(edge.member);
+      else this.lookAt(edge.member);
     } else if (edge.do === 'leave') {
-      if (parts.isReady() || edge.reason === 'removed') leave(edge.member, edge.reason ?? 'left_state');
-      look(edge.member);
-    } else if (!parts.isReady()) {
-      if (config.on_startup === 'compare') compared.set(edge.member, edge);
+      if (isReady() || edge.reason === 'removed') this.leave(edge.member, edge.reason ?? 'left_state');
+      this.lookAt(edge.member);
+    } else if (!isReady()) {
+      if (config.on_startup === 'compare') (this.compared ??= new Map()).set(edge.member, edge);
     } else {
-      write(WANTED + edge.member, undefined);
-      enter(edge);
+      this.write(WANTED + edge.member, undefined);
+      this.enter(edge);
     }
-  };
+  }
 
-  return {
-    fired$: new Observable<Fired>(subscriber => {
-      emit = fired => subscriber.next(fired);
-      attached = parts.kind.attach(config, context);
-      for (const name of memory.names()) {
-        const hold = name.startsWith(HOLD) ? read<Hold>(name) : undefined;
-        if (hold) arm(name, hold.due, () => due(name.slice(HOLD.length)), hold.since);
+  // --- what the rule asks of it ------------------------------------------------------------------------------------
+
+  evaluate(): void {
+    const { config, context } = this.parts;
+    const members = this.attached?.members?.() ?? [];
+    for (const name of context.memory.names()) if (name.startsWith(WANTED)) this.write(name, undefined);
+    for (const { member, data } of members) this.enter({ do: 'enter', member, data });
+    // Those that cannot be told yet count from their first good value.
+    for (const member of unknownMembers(this.attached, config, context)) this.write(WANTED + member, true);
+  }
+
+  compare(): void {
+    // What was told first may have been left again before all had told.
+    for (const edge of this.compared?.values() ?? [])
+      if (this.attached?.level?.(edge.member, edge.data) === true) this.enter(edge);
+    this.compared = undefined;
+  }
+
+  look(): void {
+    const { config, context } = this.parts;
+    for (const name of context.memory.names()) {
+      if (name.startsWith(HOLD)) this.lookAt(name.slice(HOLD.length));
+      // Told in a snapshot; at a start `evaluate` itself sees to it.
+      if (name.startsWith(WANTED) && config.on_startup !== 'evaluate') this.lookAt(name.slice(WANTED.length));
+    }
+  }
+
+  next(after?: number): Upcoming | null {
+    return this.attached?.next?.(after) ?? null;
+  }
+
+  drop(reason: LetGo): void {
+    for (const name of this.parts.context.memory.names()) {
+      if (name.startsWith(HOLD)) this.leave(name.slice(HOLD.length), reason);
+      if (name === 'debounce') {
+        this.write('debounce', undefined);
+        this.disarm('debounce');
       }
-      const quiet = read<{ due: number }>('debounce');
-      if (quiet) arm('debounce', quiet.due, settle, quiet.due - (debounce ?? 0));
-      const subscription = attached.edges$.subscribe({ next: onEdge, error: error => subscriber.error(error) });
-      return () => {
-        subscription.unsubscribe();
-        for (const timer of timers.values()) timer.cancel();
-        timers.clear();
-        emit = () => {};
-      };
-    }),
-    evaluate() {
-      const members = attached?.members?.() ?? [];
-      for (const name of memory.names()) if (name.startsWith(WANTED)) write(name, undefined);
-      for (const { member, data } of members) enter({ do: 'enter', member, data });
-      // Those that cannot be told yet count from their first good value.
-      for (const member of unknownMembers(attached, config, context)) write(WANTED + member, true);
-    },
-    compare() {
-      // What was told first may have been left again before all had told.
-      for (const edge of compared.values()) if (attached?.level?.(edge.member, edge.data) === true) enter(edge);
-      compared.clear();
-    },
-    look() {
-      for (const name of memory.names()) {
-        if (name.startsWith(HOLD)) look(name.slice(HOLD.length));
-        // Told in a snapshot; at a start `evaluate` itself sees to it.
-        if (name.startsWith(WANTED) && config.on_startup !== 'evaluate') look(name.slice(WANTED.length));
-      }
-    },
-    next: after => attached?.next?.(after) ?? null,
-    drop(reason) {
-      for (const name of memory.names()) {
-        if (name.startsWith(HOLD)) leave(name.slice(HOLD.length), reason);
-        if (name === 'debounce') {
-          write('debounce', undefined);
-          disarm('debounce');
-        }
-      }
-    },
-  };
+    }
+  }
 }
 
 function unknownMembers(attached: Attached | undefined, config: TriggerConfig, context: TriggerContext): string[] {

@@ -154,6 +154,31 @@ describe('a person', () => {
     expect(stage.tell('virtual:ben-phone', 'presence', null, { quality: 'unknown' })).toEqual([]);
   });
 
+  test('whose trackers come back one after the other is not gone in between', async () => {
+    const stage = people();
+    stage.tell('virtual:anna-phone', 'presence', 'not present');
+    stage.tell('virtual:anna-watch', 'connectivity', 'online');
+    await stage.ready();
+    stage.pass(10 * MINUTE);
+    stage.available('virtual:anna-watch', false);
+    stage.available('virtual:anna-phone', false);
+    stage.pass(10 * MINUTE);
+    expect(stage.available('virtual:anna-phone', true)).toEqual([]);
+    expect(stage.available('virtual:anna-watch', true)).toEqual([]);
+    expect(stage.pass(60 * MINUTE)).toEqual([]);
+  });
+
+  test('who is only seen by a tracker that cannot be told any more is away after the usual time', async () => {
+    const stage = people();
+    stage.tell('virtual:anna-phone', 'presence', 'not present');
+    stage.tell('virtual:anna-watch', 'connectivity', 'online');
+    await stage.ready();
+    stage.pass(10 * MINUTE);
+    expect(stage.available('virtual:anna-watch', false)).toEqual([]);
+    expect(stage.pass(5 * MINUTE - 1)).toEqual([]);
+    expect(stage.pass(1)).toContain('house:anna/presence=not present');
+  });
+
   test('of whom nothing was ever known is away as soon as a tracker says so', async () => {
     const stage = people();
     stage.tell('virtual:anna-phone', 'presence', 'not present');
