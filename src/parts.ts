@@ -29,8 +29,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/dist\/$/, ''
 const HouseFile = houseSchema(Target);
 
 /** The version of package.json. */
-export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string })
-  .version;
+const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
 const environment = () => process.env;
 

@@ -66,7 +66,7 @@ const Person = z.strictObject({ trackers: z.array(DeviceRef).default([]), away_a
 export const GROUP_FUNCTIONS = ['any', 'all', 'count', 'min', 'max', 'average', 'sum', 'integral'] as const;
 
 /** The types of notifier; the fields of each are the notifier's own. */
-export const NOTIFIER_TYPES = ['ntfy', 'telegram', 'smtp', 'pushover', 'webhook', 'mqtt', 'device'] as const;
+const NOTIFIER_TYPES = ['ntfy', 'telegram', 'smtp', 'pushover', 'webhook', 'mqtt', 'device'] as const;
 
 const Room = z.strictObject({ names: z.array(z.string().min(1)).default([]), devices: z.array(DeviceRef).default([]) });
 const Period = z.strictObject({ after: TimeOrSun, before: TimeOrSun });

@@ -119,7 +119,7 @@ function readIfThere(file: string): string | undefined {
 const SecretsFile = z.record(z.string(), z.union([z.string().min(1), z.number().transform(String)])).prefault({});
 
 /** secrets.yaml of a folder: name → text. */
-export function loadSecrets(dir: string): { secrets: ReadonlyMap<string, Secret>; warnings: string[] } {
+function loadSecrets(dir: string): { secrets: ReadonlyMap<string, Secret>; warnings: string[] } {
   const file = join(dir, 'secrets.yaml');
   const text = readIfThere(file);
   if (text === undefined) return { secrets: new Map(), warnings: [] };

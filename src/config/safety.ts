@@ -21,8 +21,3 @@ export function safetySchema<C extends z.ZodType, T extends z.ZodType>(condition
     .refine(list => new Set(list.map(item => item.id)).size === list.length, { error: 'an id stands here twice' })
     .prefault([]);
 }
-
-/** What safety.yaml says. */
-export type Safety<C extends z.ZodType = z.ZodType, T extends z.ZodType = z.ZodType> = z.output<
-  ReturnType<typeof safetySchema<C, T>>
->;

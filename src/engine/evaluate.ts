@@ -229,7 +229,7 @@ export const evaluateCondition = (
 ): ConditionTrace => new Evaluation(view, expressions, local).evaluate(condition, path);
 
 /** Subscribes to a key as it stands in `View.touched`. */
-export const signalOf = (signals: Signals, key: string): Observable<unknown> =>
+const signalOf = (signals: Signals, key: string): Observable<unknown> =>
   key.startsWith('t|') ? signals.topic(key.slice(2)) : signals.on(key);
 
 /** What a watched level reads with. */

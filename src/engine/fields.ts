@@ -5,7 +5,7 @@ import { filterFault } from '../lib/topic.ts';
 import { Match, Target } from '../model/target.ts';
 
 /** Any JSON value that a rule may compare with. */
-export const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 /** One value, or a list of which any will do. */
 export const OneOrMany = z
   .union([Scalar, z.array(Scalar).min(1)])
@@ -78,7 +78,7 @@ export const attributeFields = {
 };
 
 /** Missed wall-clock occurrences. */
-export const CatchUp = z
+const CatchUp = z
   .union([
     z.enum(['none', 'once', 'latest']),
     z.strictObject({ type: z.enum(['none', 'once', 'latest']), within: Duration.optional() }),
@@ -129,6 +129,3 @@ export const stepFields = {
   timeout: DynamicDuration.optional().meta({ description: 'The step fails (BACKEND_TIMEOUT) when it takes longer' }),
   as: VariableName.optional().meta({ description: 'Binds the answer to this name' }),
 };
-
-/** True when the value is one of the wanted ones. */
-export const asList = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);

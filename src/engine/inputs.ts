@@ -64,7 +64,7 @@ const statusOf = (core: Core, backend: string): BackendStatus =>
   core.devices.backend(backend) ?? { state: 'offline', ready: false, epoch: 0, since: core.timeline.now() };
 
 /** Applies one report of a backend. */
-export function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
+function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
   parts.counters.reports++;
   if (report.type === 'availability') {
     setAvailability(core, report.device, report.state);
@@ -214,7 +214,7 @@ function value(
 }
 
 /** A device goes or comes. */
-export function setAvailability(core: Core, device: string, state: Availability): void {
+function setAvailability(core: Core, device: string, state: Availability): void {
   const was = core.devices.availability(device);
   core.devices.setAvailability(device, state);
   tellAvailability(core, device, was);
@@ -260,7 +260,7 @@ function tellDevice(core: Core, device: string): void {
 }
 
 /** A device is declared, anew or otherwise. */
-export function putDevice(core: Core, device: Device): void {
+function putDevice(core: Core, device: Device): void {
   const was = core.devices.availability(device.id);
   core.devices.put(device);
   core.tx.putLazily('devices', device.id, device);
@@ -269,7 +269,7 @@ export function putDevice(core: Core, device: Device): void {
 }
 
 /** A device is gone for good. */
-export function removeDevice(core: Core, id: string): void {
+function removeDevice(core: Core, id: string): void {
   const was = core.devices.availability(id);
   const attributes = [...(core.values.of(id)?.keys() ?? [])];
   core.devices.remove(id);

@@ -278,7 +278,7 @@ export class Judge {
 }
 
 /** What a run ran upon, as the path of causes names it. */
-export function ranUpon(trigger: TriggerData): string {
+function ranUpon(trigger: TriggerData): string {
   if (trigger.topic !== undefined) return `topic ${trigger.topic}=${JSON.stringify(trigger.payload ?? null)}`;
   if (trigger.device !== undefined)
     return `${trigger.device}/${trigger.attribute ?? trigger.command ?? ''}=${JSON.stringify(trigger.value ?? trigger.args ?? null)}`;

@@ -15,7 +15,7 @@ import { pipelineOf } from './triggers/pipeline.ts';
 import { EngineView } from './view.ts';
 
 /** The mode with its defaults. */
-export const modeOf = (rule: Rule): Mode => ({
+const modeOf = (rule: Rule): Mode => ({
   type: rule.mode?.type ?? 'single',
   max: rule.mode?.max ?? 10,
   overflow: rule.mode?.overflow ?? 'drop_newest',

@@ -15,7 +15,7 @@ import type { Runs } from './run/runs.ts';
 import type { Memories } from './trigger-context.ts';
 
 /** A fresh runtime side. */
-export const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
+const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
 
 /** The table of live rules. */
 export class RuleTable {

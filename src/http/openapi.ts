@@ -16,7 +16,7 @@ export function mountOpenApi(app: HttpApp, views: Views): void {
 }
 
 /** The document. */
-export function openApiOf(views: Pick<Views, 'ops' | 'version'>): Schema {
+function openApiOf(views: Pick<Views, 'ops' | 'version'>): Schema {
   const schemas: Record<string, Schema> = { Error: ERROR };
   const paths: Record<string, Record<string, Schema>> = {};
   for (const op of views.ops) {

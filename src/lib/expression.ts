@@ -11,7 +11,7 @@ export {
   type ExpressionOptions,
 } from './expression/compile.ts';
 export type { Names } from './expression/policy.ts';
-export { type AttributeReading, isFreeName, type RootName, type Scope, type TriggerScope } from './expression/scope.ts';
+export { isFreeName, type Scope } from './expression/scope.ts';
 export { compileTemplate, hasTemplate, type Template } from './expression/template.ts';
 
 /** Every function and method with how it is written and what it gives, for the docs and for those who author rules. */

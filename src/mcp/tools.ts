@@ -47,7 +47,7 @@ export function toolOf(op: BoundOp): Tool {
 }
 
 /** The hints by which clients ask, or do not ask, their user. */
-export function annotationsOf(op: Pick<BoundOp, 'effect' | 'idempotent' | 'scope'>): Tool['annotations'] {
+function annotationsOf(op: Pick<BoundOp, 'effect' | 'idempotent' | 'scope'>): Tool['annotations'] {
   return {
     readOnlyHint: op.effect === 'read',
     destructiveHint: op.effect === 'destructive' || op.effect === 'admin',

@@ -34,7 +34,7 @@ export const RunMode = z
   .meta({ id: 'RunMode' });
 
 /** The rule's own variables. */
-export const RuleVariables = z.record(
+const RuleVariables = z.record(
   z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,79}$/),
   z.strictObject({
     initial: z.json().optional().meta({ description: 'What it begins with; null without it' }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CapabilitySchema, DeviceRef } from './device.ts';
 
 /** Chooses devices by what they are. All given parts must fit. */
-export const Selector = z
+const Selector = z
   .strictObject({
     room: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
     capability: z.union([CapabilitySchema, z.array(CapabilitySchema).min(1)]).optional(),

@@ -10,10 +10,6 @@ import { didYouMean } from '../lib/text.ts';
 const TABLES = { trigger: triggers, condition: conditions, action: actions } as const;
 type Part = keyof typeof TABLES;
 
-/** The JSON Schema of a rule, 2020-12, as people write it. */
-export const ruleJsonSchema = (): Record<string, unknown> =>
-  z.toJSONSchema(RuleSchema, { io: 'input' }) as Record<string, unknown>;
-
 /** All kinds with a line each, and the fields of the frame. */
 export function kindList(): Record<string, unknown> {
   const list = (part: Part) =>

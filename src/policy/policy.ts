@@ -33,7 +33,7 @@ const SECRETS = new Set(['password', 'token', 'secret']);
 const MAX_AUDITED = 4_000;
 
 /** The input as the operation wants it. @throws FORBIDDEN, SWITCHED_OFF, INPUT_INVALID, CONFIRM_REQUIRED */
-export function permit(op: Ruled, input: unknown, call: Call, switches: Switches): Record<string, unknown> {
+function permit(op: Ruled, input: unknown, call: Call, switches: Switches): Record<string, unknown> {
   if (!call.caller.scopes.has(op.scope)) {
     throw new CausewayError('FORBIDDEN', `${call.caller.principal} may not ${op.name.replaceAll('_', ' ')}`, {
       hint: `it wants the scope ${op.scope}; an admin can give it`,

@@ -2,7 +2,6 @@
 import { Subject } from 'rxjs';
 import { CausewayError } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
-import { encodeLevel } from '../lib/topic.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Target } from '../model/target.ts';
 
@@ -173,9 +172,3 @@ function wildcard(pattern: string, text: string): boolean {
   while (pattern[p] === '*') p++;
   return p === pattern.length;
 }
-
-/** `<backend>/<device>` as two topic levels. */
-export const deviceLevels = (id: string): string => {
-  const backend = backendOf(id);
-  return `${encodeLevel(backend)}/${encodeLevel(id.slice(backend.length + 1))}`;
-};

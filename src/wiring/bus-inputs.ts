@@ -23,7 +23,7 @@ export interface BusInputParts {
 }
 
 /** Carries an input out. Never throws; what fails is told on the result topic and in the log. */
-export async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessage): Promise<void> {
+async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessage): Promise<void> {
   const { payload, causeId } = splitCause(decodePayload(message.payload));
   const caller = parts.callerOf(message, causeId);
   if (!caller) return;

@@ -18,8 +18,7 @@ import type { World } from './world.ts';
 type Doing = { [K in EntryKind]: (world: World, what: NonNullable<Entry[K]>) => Promise<void> | void };
 
 /** What an entry does, by its key. */
-export const kindOfEntry = (entry: Entry): EntryKind =>
-  ENTRY_KINDS.find(kind => entry[kind] !== undefined) as EntryKind;
+const kindOfEntry = (entry: Entry): EntryKind => ENTRY_KINDS.find(kind => entry[kind] !== undefined) as EntryKind;
 
 /** Does what an entry says. @throws CausewayError for what cannot be done */
 export async function apply(world: World, entry: Entry): Promise<void> {

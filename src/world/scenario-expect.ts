@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
 import { parseStamp } from '../lib/time/clock-time.ts';
 import { FINDING_CODES } from '../model/finding.ts';
-import { type ScenarioTime, Time } from './scenario-time.ts';
+import { Time } from './scenario-time.ts';
 
 const Json = z.json();
 const Text = z.string();
@@ -188,4 +188,3 @@ export const Expect = z
 
 /** An expectation that was read. */
 export type Expect = z.output<typeof Expect>;
-export type { ScenarioTime };

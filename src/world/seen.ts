@@ -1,12 +1,10 @@
 // What a world has seen: everything that expectations can look for, each with its moment (elapsed ms from the start).
 import type { GuardNotice } from '../engine/guard.ts';
 import type { OutgoingEffect } from '../engine/kind.ts';
-import { parseJson } from '../lib/json.ts';
 import type { Cause } from '../model/cause.ts';
 import type { Command } from '../model/command.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Trace } from '../model/run.ts';
-import type { Json } from '../model/value.ts';
 
 /** One thing that was seen. `at` is elapsed ms; `fields` are what a matcher compares. */
 export interface Sight {
@@ -104,9 +102,4 @@ export class Seen {
       ended: trace.ended === undefined ? undefined : elapsed(trace.ended),
     });
   }
-}
-
-/** A payload or body as it was meant: the JSON that it holds, beside its text. */
-export function contentOf(text: string): { text: string; json: Json | undefined } {
-  return { text, json: parseJson(text) };
 }

@@ -92,8 +92,7 @@ class Model {
     this.isTold = true;
     if (!this.isEnabled) return;
     const { from, to, not_to: notTo } = this.train.trigger;
-    const isEdge =
-      value !== before && before !== null && this.fits(value) && (from === undefined || before === from);
+    const isEdge = value !== before && before !== null && this.fits(value) && (from === undefined || before === from);
     const isAnyChange = from === undefined && to === undefined && notTo === undefined;
     if (this.engine === 'starting') {
       if (isEdge) this.isCompared = true;
@@ -259,7 +258,13 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), readyMs: fc.constantFrom(0, 0, 2000) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('clock' as const), byMs: fc.constantFrom(-3_600_000, -700, 900, 7_200_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('clock' as const),
+      byMs: fc.constantFrom(-3_600_000, -700, 900, 7_200_000),
+    }),
+  },
 ) as fc.Arbitrary<Op>;
 
 const train: fc.Arbitrary<Train> = fc.record({

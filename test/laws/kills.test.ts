@@ -60,8 +60,14 @@ const { trees } = fc.letrec<{ trees: Tree[]; tree: Tree }>(tie => {
   const leaf: fc.Arbitrary<Tree> = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('mark' as const), device: fc.integer({ min: 0, max: 3 }) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('delay' as const), s: seconds }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('add' as const), name: fc.constantFrom('n', 'kept', 'shared') }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('poke' as const, 'notify' as const), device: fc.constant(0) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('add' as const), name: fc.constantFrom('n', 'kept', 'shared') }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constantFrom('poke' as const, 'notify' as const), device: fc.constant(0) }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('flaky' as const), times: fc.integer({ min: 1, max: 3 }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('call' as const), waits: fc.boolean() }) },
   ) as fc.Arbitrary<Tree>;
@@ -74,7 +80,11 @@ const { trees } = fc.letrec<{ trees: Tree[]; tree: Tree }>(tie => {
       first: few,
     }),
     fc.record({ do: fc.constant('if' as const), condition: truth, then: trees, else: few }),
-    fc.record({ do: fc.constant('choose' as const), conditions: fc.array(truth, { minLength: 1, maxLength: 2 }), then: trees }),
+    fc.record({
+      do: fc.constant('choose' as const),
+      conditions: fc.array(truth, { minLength: 1, maxLength: 2 }),
+      then: trees,
+    }),
     fc.record({
       do: fc.constant('repeat' as const),
       how: fc.constantFrom('count', 'for_each', 'until', 'while'),
@@ -217,7 +227,10 @@ const END_S = 45;
 const LIMITS = { runs: 10_000, per: '1h' };
 
 function scenarioOf(plan: Plan) {
-  const pushes = plan.pushes.map(at => ({ at, entry: { event: { device: BUTTON, name: 'pushed', value: 1 } } as object }));
+  const pushes = plan.pushes.map(at => ({
+    at,
+    entry: { event: { device: BUTTON, name: 'pushed', value: 1 } } as object,
+  }));
   const outside = plan.outside.map(({ at, what }) => ({ at, entry: OUTSIDE[what] as object }));
   const marking = { attributes: { x: { type: 'number' } }, commands: { mark: marker(true), poke: marker(false) } };
   return {
@@ -312,7 +325,9 @@ function expectWithin(some: readonly string[], all: readonly string[], why: stri
 }
 
 const spread = (all: readonly number[], most: number): number[] =>
-  all.length <= most ? [...all] : Array.from({ length: most }, (_, n) => all[Math.floor((n * all.length) / most)] as number);
+  all.length <= most
+    ? [...all]
+    : Array.from({ length: most }, (_, n) => all[Math.floor((n * all.length) / most)] as number);
 
 const isOverBudget = ({ sent }: Driven) => sent.length > 55;
 
@@ -326,7 +341,10 @@ describe('a killed run', () => {
           const whole = await drive(scenario);
           fc.pre(!isOverBudget(whole));
           const instants = [...new Set(whole.commits)].filter(at => at > 0).sort((a, b) => a - b);
-          for (const at of spread(instants.flatMap(at => [at, at + 500]), 14)) {
+          for (const at of spread(
+            instants.flatMap(at => [at, at + 500]),
+            14,
+          )) {
             const killed = await drive(killedAt(scenario, at));
             const why = `killed at ${at} ms${shown(killedAt(scenario, at))}`;
             expect(effective(killed.sent), why).toEqual(effective(whole.sent));

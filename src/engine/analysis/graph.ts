@@ -47,7 +47,7 @@ function* parts(trigger: string, config: TriggerConfig, isWhole: boolean): Gener
 }
 
 /** The rules that a rule can start, with how. */
-export function edgesFrom(rule: Rule, index: RuleIndex, devices: Devices): Edge[] {
+function edgesFrom(rule: Rule, index: RuleIndex, devices: Devices): Edge[] {
   const writes = effectsOf(rule, devices);
   const asked = new Set(writes.flatMap(write => keysTold(write).flatMap(key => [...index.at(key)])));
   return [...asked].flatMap(to => edgesBetween(rule, writes, to, devices));

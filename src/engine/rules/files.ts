@@ -2,10 +2,11 @@
 // parse stays listed with its error and never stops the others.
 import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
-import { watch } from 'chokidar';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
+import { systemClock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { watchFolder } from '../../lib/watch-folder.ts';
 import { type ParsedYaml, parseYaml } from '../../lib/yaml.ts';
 import { updateYaml } from '../../lib/yaml-edit.ts';
 import type { Json } from '../../model/value.ts';
@@ -166,24 +167,22 @@ export function removeRuleFile(dir: string, file: string): void {
   rmSync(join(dir, file), { force: true });
 }
 
-/** Tells which files changed. Editors save in several steps: a file is told once it has been quiet for a moment. */
+/** Tells which files have changed, until the returned function is called. */
 export function watchRuleFiles(
   dir: string,
   onChange: (file: string, exists: boolean) => void,
   onError: (error: Error) => void,
-): { ready: Promise<void>; stop(): Promise<void> } {
+): () => void {
   mkdirSync(dir, { recursive: true });
-  const watcher = watch(dir, {
-    ignoreInitial: true,
-    awaitWriteFinish: { stabilityThreshold: 150, pollInterval: 50 },
-    ignored: (path, stats) => {
-      const name = path.split(sep).at(-1) ?? '';
-      if (path === dir) return false;
-      return name.startsWith('.') || path === join(dir, EXAMPLES) || (stats?.isFile() === true && !isRuleFile(name));
+  return watchFolder({
+    dir,
+    clock: systemClock,
+    ignores(path) {
+      const name = basename(path);
+      if (name.startsWith('.') || path === join(dir, EXAMPLES)) return true;
+      return !isRuleFile(name) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     },
+    onChange: (path, exists) => onChange(relative(dir, path).split(sep).join('/'), exists),
+    onError,
   });
-  const told = (exists: boolean) => (path: string) => onChange(relative(dir, path).split(sep).join('/'), exists);
-  watcher.on('add', told(true)).on('change', told(true)).on('unlink', told(false));
-  watcher.on('error', error => onError(error as Error));
-  return { ready: new Promise(resolve => watcher.on('ready', () => resolve())), stop: () => watcher.close() };
 }

@@ -57,7 +57,7 @@ export class Rulebook {
   private readonly parts: RulebookParts;
   private readonly entries = new Map<string, Entry>();
   private engine: Engine | undefined;
-  private watcher: { ready: Promise<void>; stop(): Promise<void> } | undefined;
+  private unwatch: (() => void) | undefined;
   /** One save at a time: the expected revision is checked against the file as it lies on the disk. */
   private queue: Promise<unknown> = Promise.resolve();
 
@@ -102,9 +102,9 @@ export class Rulebook {
     }
   }
 
-  /** Watches the folder; resolves once it is being watched. */
-  async watch(): Promise<void> {
-    this.watcher = watchRuleFiles(
+  /** Watches the folder. */
+  watch(): void {
+    this.unwatch = watchRuleFiles(
       this.parts.dir,
       (file, exists) => {
         void this.serially(() => (exists ? this.changedByHand(file) : this.removedByHand(file))).catch(error =>
@@ -117,11 +117,10 @@ export class Rulebook {
           'the folder of the rules cannot be watched; changes by hand are seen at the next start',
         ),
     );
-    await this.watcher.ready;
   }
 
   async stop(): Promise<void> {
-    await this.watcher?.stop();
+    this.unwatch?.();
     await this.queue.catch(() => {});
   }
 

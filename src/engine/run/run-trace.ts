@@ -4,7 +4,7 @@ import type { TriggerData } from '../kind.ts';
 import type { Ending, RunRecord } from './record.ts';
 
 /** What a trace says of the trigger. */
-export const triggerInfo = (trigger: TriggerData, event: string | null = null): TriggerTrace => ({
+const triggerInfo = (trigger: TriggerData, event: string | null = null): TriggerTrace => ({
   id: trigger.id,
   type: trigger.type,
   ...(trigger.device !== undefined && { device: trigger.device }),

@@ -54,7 +54,7 @@ function daily(config: Config, at: string | readonly string[], zone: string): Da
 }
 
 /** A schedule by zone: a rule's zone may change while it runs. */
-export function memoByZone<T>(derive: (zone: string) => T): (zone: string) => T {
+function memoByZone<T>(derive: (zone: string) => T): (zone: string) => T {
   let known: { zone: string; value: T } | undefined;
   return zone => {
     if (known?.zone !== zone) known = { zone, value: derive(zone) };

@@ -91,7 +91,7 @@ function order(left: unknown, right: unknown, operator: string, frame: Frame): n
 }
 
 /** Deep equality; values of different kinds are unequal. */
-export function equal(left: unknown, right: unknown, frame: Frame): boolean {
+function equal(left: unknown, right: unknown, frame: Frame): boolean {
   spend(frame, 1);
   if (left === right) {
     if (typeof left === 'string') spendText(frame, left.length);
