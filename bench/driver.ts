@@ -4,7 +4,7 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import mqtt from 'mqtt-packet';
 import { quantile } from './benchmark.ts';
-import * as exchanges from './exchange.ts';
+import { device, message } from './exchange.ts';
 import { serveRequests } from './processes.ts';
 
 /** Who is driven, and by which exchange. */
@@ -37,6 +37,7 @@ export interface First extends Drive {
   readonly do: 'first';
 }
 
+const EXCHANGES = { message, device };
 const STALL_MS = 20_000;
 
 /** The number that a topic ends with. */
@@ -108,7 +109,7 @@ async function connect(port: number, name: string, subscribe?: string): Promise<
 
 const frames = new Map<string, Buffer[]>();
 function framesOf({ exchange, rules }: Drive): Buffer[] {
-  const { inPrefix, inPayload } = exchanges[exchange];
+  const { inPrefix, inPayload } = EXCHANGES[exchange];
   let known = frames.get(exchange);
   if (!known) frames.set(exchange, (known = []));
   for (let i = known.length; i < rules; i++) {
@@ -130,7 +131,7 @@ async function open(drive: Drive): Promise<Line> {
   const out = await connect(
     drive.outOf,
     `${name}-out`,
-    `${exchanges[drive.exchange].outPrefix.replace(/[^/]*$/, '')}#`,
+    `${EXCHANGES[drive.exchange].outPrefix.replace(/[^/]*$/, '')}#`,
   );
   const into = await connect(drive.into, `${name}-in`);
   const line: Line = {

@@ -204,7 +204,7 @@ serveRequests(async (request: Request) => {
     }
     case 'restore': {
       const began = performance.now();
-      const { engine } = await live([holds(request.timers)], 0, request.path);
+      const { engine } = await live([holds(request.timers)], request.timers, request.path);
       const ms = performance.now() - began;
       return { ms, pending: engine.core.timeline.pending };
     }

@@ -387,7 +387,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     recent.events$.complete();
   });
   onStop(() => rulebook.stop());
-  await rulebook.watch();
+  rulebook.watch();
 
   return {
     gateway,

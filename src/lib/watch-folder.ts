@@ -100,11 +100,10 @@ export function watchFolder({ dir, clock, ignores, onChange, onError }: FolderWa
 
 function entriesOf(folder: string): { path: string; isFolder: boolean }[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).map(entry => {
-      const path = join(folder, entry.name);
-      const isLinked = entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-      return { path, isFolder: isLinked || entry.isDirectory() };
-    });
+    return readdirSync(folder, { withFileTypes: true }).map(entry => ({
+      path: join(folder, entry.name),
+      isFolder: entry.isDirectory(),
+    }));
   } catch {
     return [];
   }

@@ -1,5 +1,4 @@
 // A rule as the rulebook lists it, made of its file as it was read.
-import type { Finding } from '../../model/finding.ts';
 import type { Json } from '../../model/value.ts';
 import type { Revision } from '../../store/store.ts';
 import type { FileFault, RuleFile } from './files.ts';
@@ -15,18 +14,16 @@ export interface Entry {
   readonly rule: Rule | undefined;
   readonly revision: number;
   readonly faults: readonly FileFault[];
-  findings: readonly Finding[];
 }
 
 /** The entry of a file. @param revision of its body; 0 where none ever was in force */
-export const entryOf = (read: RuleFile, revision: number, findings: readonly Finding[]): Entry => ({
+export const entryOf = (read: RuleFile, revision: number): Entry => ({
   id: read.id,
   file: read.file,
   body: read.body ?? null,
   rule: read.rule,
   revision,
   faults: read.faults,
-  findings,
 });
 
 /** The id under which a file is listed whose rule has the id of another file. */
@@ -41,7 +38,7 @@ export function secondEntry(read: RuleFile, first: Entry): Entry {
     path: 'id',
     hint: 'give it an id of its own',
   };
-  return { ...entryOf(read, 0, []), id: secondId(read.id, read.file), rule: undefined, faults: [fault] };
+  return { ...entryOf(read, 0), id: secondId(read.id, read.file), rule: undefined, faults: [fault] };
 }
 
 /** The rule of the last revision, where that was one that can run. */

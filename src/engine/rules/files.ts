@@ -1,6 +1,6 @@
 // Rule files: one YAML file a rule, in any subfolder. The file is the truth of what its author said; one that does not
 // parse stays listed with its error and never stops the others.
-import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';

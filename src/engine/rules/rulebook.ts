@@ -69,12 +69,16 @@ export class Rulebook {
   async load(): Promise<StoredRule[]> {
     const last = new Map((await this.parts.store.lastRevisions()).map(revision => [revision.rule, revision]));
     const stored: StoredRule[] = [];
+    // The revisions of thousands of new files share few transactions.
+    const recorded: Promise<void>[] = [];
     for (const file of readRuleFiles(this.parts.dir)) {
-      const entry = await this.take(file, last.get(file.id));
+      const entry = this.entryFor(file, last.get(file.id), recorded);
+      this.entries.set(entry.id, entry);
       const known = last.get(entry.id);
       const running = entry.rule ?? lastGood(known);
       if (running) stored.push({ rule: running, revision: entry.revision, authority: this.authorityFor(entry, known) });
     }
+    await Promise.all(recorded);
     // Files that were removed by hand while the gateway was off.
     for (const [id, revision] of last) {
       if (revision.body === null || this.entries.has(id)) continue;
@@ -86,7 +90,6 @@ export class Rulebook {
   /** Lets an engine run what is saved from now on. */
   follow(engine: Engine): void {
     this.engine = engine;
-    for (const entry of this.entries.values()) if (entry.rule) entry.findings = this.findingsOf(entry.rule);
   }
 
   /** What there is to say of a rule as the house is now; a fault of the check itself keeps no rule from running. */
@@ -157,13 +160,13 @@ export class Rulebook {
   /** @throws RULE_INVALID, RULE_EXISTS, DATA_UNWRITABLE */
   create(body: Json, author: Author): Promise<Entry> {
     return this.serially(async () => {
-      const { rule, findings } = this.check(body);
+      const { rule } = this.check(body);
       if (this.entries.has(rule.id)) {
         throw new CausewayError('RULE_EXISTS', `there is a rule "${rule.id}" already`, {
           hint: 'choose another id, or use update_rule',
         });
       }
-      return this.save(freeFile(this.parts.dir, rule.id), body, rule, findings, author);
+      return this.save(freeFile(this.parts.dir, rule.id), body, rule, author);
     });
   }
 
@@ -189,12 +192,12 @@ export class Rulebook {
         });
       }
       const body = 'body' in change ? change.body : mergePatch(entry.body, change.patch);
-      const { rule, findings } = this.check(body);
+      const { rule } = this.check(body);
       if (rule.id !== id)
         throw invalidRule([
           { path: 'id', message: `an id never changes; create "${rule.id}" as a new rule and delete "${id}"` },
         ]);
-      return this.save(entry.file, body, rule, findings, author);
+      return this.save(entry.file, body, rule, author);
     });
   }
 
@@ -216,7 +219,6 @@ export class Rulebook {
     file: string,
     body: Json,
     rule: Rule,
-    findings: readonly Finding[],
     author: Author,
   ): Promise<Entry> {
     const known = this.entries.get(rule.id);
@@ -233,7 +235,7 @@ export class Rulebook {
       if (known) this.entries.set(rule.id, { ...known, revision: revision + 1 });
       throw error;
     }
-    const entry: Entry = { id: rule.id, file, body, rule, revision, faults: [], findings };
+    const entry: Entry = { id: rule.id, file, body, rule, revision, faults: [] };
     this.entries.set(rule.id, entry);
     await this.run(entry, author.authority);
     return entry;
@@ -259,7 +261,10 @@ export class Rulebook {
       return;
     const id = read.rule || !before ? read.id : before.id;
     const last = await this.lastOf(id);
-    const entry = await this.take({ ...read, id }, last);
+    const recorded: Promise<void>[] = [];
+    const entry = this.entryFor({ ...read, id }, last, recorded);
+    await Promise.all(recorded);
+    this.entries.set(entry.id, entry);
     if (entry.faults.length > 0)
       this.parts.log.warn({ file, ...entry.faults[0] }, 'a rule file does not parse; the last good revision runs on');
     if (entry.rule && entry.file === file) await this.run(entry, this.authorityFor(entry, last));
@@ -299,24 +304,16 @@ export class Rulebook {
     return { name: 'file', via: 'file', authority: this.parts.fileAuthority };
   }
 
-  /** Lists a file; a change against the last revision becomes one by `file`. */
-  private async take(read: RuleFile, last: Revision | undefined): Promise<Entry> {
-    const entry = await this.entryFor(read, last);
-    this.entries.set(entry.id, entry);
-    return entry;
-  }
-
-  private async entryFor(read: RuleFile, last: Revision | undefined): Promise<Entry> {
+  /** How a file is listed; a change against the last revision becomes one by `file`, being recorded. */
+  private entryFor(read: RuleFile, last: Revision | undefined, recorded: Promise<void>[]): Entry {
     const other = this.entries.get(read.id);
     if (other && other.file !== read.file) return secondEntry(read, other);
-    if (!read.rule) return entryOf(read, last?.revision ?? 0, []);
+    if (!read.rule) return entryOf(read, last?.revision ?? 0);
     const body = read.body ?? null;
-    const findings = this.engine ? this.findingsOf(read.rule) : [];
-    if (last && last.body !== null && canonical(last.body) === canonical(body))
-      return entryOf(read, last.revision, findings);
+    if (last && last.body !== null && canonical(last.body) === canonical(body)) return entryOf(read, last.revision);
     const revision = (last?.revision ?? 0) + 1;
-    await this.record(read.id, revision, body, this.byHand);
-    return entryOf(read, revision, findings);
+    recorded.push(this.record(read.id, revision, body, this.byHand));
+    return entryOf(read, revision);
   }
 
   private async run(entry: Entry, authority: Authority): Promise<void> {
