@@ -153,7 +153,7 @@ export const isEnabled = (live: LiveRule): boolean => (live.runtime.override ?? 
 /** Stores the runtime side of a rule; counts may be lost in a power cut, a suspension or override may not. */
 export function keepRuntime(core: Core, live: LiveRule, durably: boolean): void {
   if (durably) core.tx.put('rules', live.id, live.runtime);
-  else core.tx.putLazily('rules', live.id, live.runtime);
+  else core.tx.putSometime('rules', live.id, live.runtime);
 }
 
 /** The whole `trigger` of a firing. */

@@ -5,7 +5,6 @@ import { Gate } from '../command/gate.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type IdSource, idSource } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { topicMatches } from '../lib/topic.ts';
 import type { Cause } from '../model/cause.ts';
 import type { Backend, BackendSink, CommandResult } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
@@ -298,10 +297,7 @@ export class Engine implements OperationParts {
 
   /** True when a message on the topic would change or start anything. */
   wantsTopic(topic: string): boolean {
-    if (this.core.signals.wantsTopic(topic)) return true;
-    for (const filters of this.rules.topics.values())
-      if (filters.some(filter => topicMatches(filter, topic))) return true;
-    return false;
+    return this.core.signals.wantsTopic(topic);
   }
 
   /** A message of the outside, or of a rule of ours (then with its cause). */

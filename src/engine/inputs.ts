@@ -311,7 +311,7 @@ export function applyMessage(
   const previous = core.house.topics.get(message.topic)?.value ?? null;
   const known = { value: payload, lastChanged: now };
   core.house.setTopic(message.topic, known);
-  core.tx.putLazily('topics', message.topic, known);
+  if (core.signals.keepsTopic(message.topic)) core.tx.putLazily('topics', message.topic, known);
   core.raiseTopic(message.topic, {
     id,
     kind: 'input',

@@ -17,6 +17,14 @@ import type { Memories } from './trigger-context.ts';
 /** A fresh runtime side. */
 const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
 
+/** Topics whose payload a trigger compares with the one before, or watches for a while. */
+const comparedTopics = (rule: Rule): string[] =>
+  rule.triggers.flatMap(config => {
+    const { type, topic, from, to, above, below, for: held } = config as typeof config & Record<string, unknown>;
+    const compares = [from, to, above, below, held].some(field => field !== undefined);
+    return type === 'mqtt' && typeof topic === 'string' && compares ? [topic] : [];
+  });
+
 /** The table of live rules. */
 export class RuleTable {
   private readonly core: Core;
@@ -24,8 +32,8 @@ export class RuleTable {
   private readonly reschedule$: Subject<{ stepMs: number }>;
   private readonly memories = new Map<string, Memories>();
   private readonly resumeTimers = new Map<string, { cancel(): void }>();
-  /** Rule → topic filters that it looks at, whose last payloads are to be kept. */
-  readonly topics = new Map<string, string[]>();
+  /** Rule → topic filters whose last payloads it looks at. */
+  private readonly topics = new Map<string, readonly string[]>();
   /** Rule → all topic filters of the outside that it looks at. */
   private readonly listened = new Map<string, string[]>();
 
@@ -55,6 +63,12 @@ export class RuleTable {
       if (!names) mine.set(slot, (names = new Map()));
       names.set(name.join('/'), value);
     }
+  }
+
+  private keepTopics(rule: string, filters: readonly string[]): void {
+    this.core.signals.keepTopics(filters, this.topics.get(rule) ?? []);
+    if (filters.length > 0) this.topics.set(rule, filters);
+    else this.topics.delete(rule);
   }
 
   /** All topic filters of the outside that rules look at. */
@@ -105,9 +119,10 @@ export class RuleTable {
       rule.id,
       listened.map(topic => topic.topic),
     );
-    const topics = listened.filter(topic => topic.part === 'condition').map(topic => topic.topic);
-    if (topics.length > 0) this.topics.set(rule.id, topics);
-    else this.topics.delete(rule.id);
+    this.keepTopics(rule.id, [
+      ...listened.filter(topic => topic.part === 'condition').map(topic => topic.topic),
+      ...comparedTopics(rule),
+    ]);
     if (isEnabled(live)) this.attach(live);
     else this.halt(live, 'disabled', true);
     if (runtime.suspended?.resumeAt !== undefined && isNew)
@@ -153,7 +168,7 @@ export class RuleTable {
     this.halt(live, 'removed', true);
     core.rules.delete(id);
     this.memories.delete(id);
-    this.topics.delete(id);
+    this.keepTopics(id, []);
     this.listened.delete(id);
     this.resumeTimers.get(id)?.cancel();
     for (const name of live.own.keys()) core.tx.put('variables', `${id}/${name}`, undefined);

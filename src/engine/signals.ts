@@ -29,6 +29,8 @@ export const keys = {
 export class Signals {
   private readonly keyed = new Keyed<Event>();
   private readonly filters = new FilterSet();
+  /** Topics whose last payload decides something, so that it has to outlive the process. */
+  private readonly kept = new FilterSet();
   /** Snapshots were told: levels that are watched are to be looked at again. */
   readonly look$ = new Subject<void>();
 
@@ -49,9 +51,19 @@ export class Signals {
     });
   }
 
-  /** True when some rule listens to the topic. */
+  /** True when some rule listens to the topic, or looks at its last payload. */
   wantsTopic(topic: string): boolean {
-    return this.filters.match(topic).length > 0;
+    return this.filters.match(topic).length > 0 || this.keepsTopic(topic);
+  }
+
+  /** Follows the filters whose last payloads a rule looks at: `now` in the place of `before`. */
+  keepTopics(now: readonly string[], before: readonly string[]): void {
+    for (const filter of now) this.kept.add(filter);
+    for (const filter of before) this.kept.delete(filter);
+  }
+
+  keepsTopic(topic: string): boolean {
+    return this.kept.match(topic).length > 0;
   }
 
   emit(key: string, event: Event): void {

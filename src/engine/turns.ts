@@ -24,6 +24,8 @@ export interface TurnParts {
 const TURN_MS = 5;
 const TURN_INPUTS = 512;
 const LAZY_FLUSH_MS = 250;
+// Every so many lazy flushes the slowest of all changes go along.
+const RIPEN_EVERY = 20;
 const RETRY_MS = 1_000;
 
 /** The loop of turns. */
@@ -38,6 +40,7 @@ export class Turns {
   private isTurning = false;
   private isScheduled = false;
   private cancelFlush: (() => void) | undefined;
+  private flushes = 0;
   private readonly whenIdle: (() => void)[] = [];
 
   constructor(parts: TurnParts) {
@@ -162,6 +165,7 @@ export class Turns {
     const { tx, store, clock } = this.parts;
     if (this.cancelFlush || tx.lazySize === 0) return;
     this.cancelFlush = clock.after(delayMs, async () => {
+      if (++this.flushes % RIPEN_EVERY === 0) tx.ripen();
       const changes = tx.takeLazy();
       try {
         if (changes.length > 0) await store.commit(changes, 'lazy');
@@ -181,6 +185,7 @@ export class Turns {
     const { tx, store, log } = this.parts;
     this.isStopped = true;
     this.cancelFlush?.();
+    tx.ripen();
     const left = [...tx.takeDurable(), ...tx.takeLazy()];
     if (left.length === 0) return;
     await store

@@ -16,6 +16,7 @@ export class TurnTransaction implements Transaction {
   private durable = new Map<string, Change>();
   private lazy = new Map<string, Change>();
   private effects: (() => void)[] = [];
+  private readonly slow = new Map<string, Change>();
   /** Lazy changes that are being stored, less those that have become others meanwhile. */
   private leaving: Map<string, Change> | undefined;
 
@@ -27,9 +28,21 @@ export class TurnTransaction implements Transaction {
     this.lazy.set(this.changed(table, key), { table, key, value });
   }
 
+  /** Stored within some seconds: counts and the like, that change with every run. */
+  putSometime(table: TableName, key: string, value: unknown): void {
+    this.slow.set(this.changed(table, key), { table, key, value });
+  }
+
+  /** What was put sometime is put lazily from now on. */
+  ripen(): void {
+    for (const [name, change] of this.slow) this.lazy.set(name, change);
+    this.slow.clear();
+  }
+
   private changed(table: TableName, key: string): string {
     const name = `${table}\n${key}`;
     this.leaving?.delete(name);
+    if (this.slow.size > 0) this.slow.delete(name);
     return name;
   }
 
@@ -39,7 +52,7 @@ export class TurnTransaction implements Transaction {
 
   /** How many lazy changes wait. */
   get lazySize(): number {
-    return this.lazy.size;
+    return this.lazy.size + this.slow.size;
   }
 
   /** The durable changes, with all lazy ones beside them when there are any durable; both lists are emptied. */

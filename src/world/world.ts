@@ -79,6 +79,7 @@ export class World {
   private readonly offsets: { from: number; offset: number }[];
   private store: MemoryStore;
   private life: Life | undefined;
+  private lives = 0;
   /** The engine of the present life, or of the last one. */
   last: Engine | undefined;
   private readonly known = new Set<string>();
@@ -197,7 +198,8 @@ export class World {
         sinks: this.sinks(backends.house),
         modeOwner: () => this.modeOwner(),
         deviceBudget: 60,
-        random: seededRandom(this.clock.elapsed() + 1),
+        // Two lives of one instant must not give the same ids.
+        random: seededRandom(this.clock.elapsed() + ++this.lives),
       },
       { skew: Number(tables.meta.get('skew') ?? 0) },
     );

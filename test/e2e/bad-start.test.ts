@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../kit/eventually.ts';
 import { gatewayKit } from '../kit/gateway-process.ts';
 
 const kit = gatewayKit();
@@ -113,6 +114,6 @@ describe('the demo', () => {
     expect(gateway.url).not.toContain(`:${http}`);
     expect(gateway.mqttUrl).not.toContain(`:${mqtt}`);
     expect(await gateway.call('get_system')).toMatchObject({ demo: true, ready: true });
-    expect(gateway.stderr()).toContain(gateway.url);
+    await eventually(() => gateway.stderr().includes(gateway.url), 'the banner');
   }, 40_000);
 });

@@ -58,7 +58,7 @@ describe('while there is no user', () => {
       expect.stringMatching(/^mqtt:\/\/127\.0\.0\.1:/),
     ]);
     expect(gateway.log().filter(line => /no user|without users/.test(String(line.msg)))).toHaveLength(2);
-    expect(gateway.stderr()).toMatch(/user add/);
+    await eventually(() => /user add/.test(gateway.stderr()), 'the banner');
     if (outside === undefined) return;
     await expect(fetch(`${at(outside, gateway.url)}/healthz`)).rejects.toThrow();
     await expect(connectMqtt(at(outside, gateway.mqttUrl))).rejects.toThrow();

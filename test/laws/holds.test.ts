@@ -226,7 +226,8 @@ class Model {
         this.wasPowerCut = op.do === 'power';
         return;
       case 'start':
-        return this.start(op.readyMs);
+        this.start(op.readyMs);
+        return;
       case 'disable':
         this.isEnabled = false;
         this.hold = undefined;

@@ -215,12 +215,7 @@ export class Rulebook {
     });
   }
 
-  private async save(
-    file: string,
-    body: Json,
-    rule: Rule,
-    author: Author,
-  ): Promise<Entry> {
+  private async save(file: string, body: Json, rule: Rule, author: Author): Promise<Entry> {
     const known = this.entries.get(rule.id);
     const text = ruleText(body, known ? readRuleFile(this.parts.dir, file).text : undefined);
     const last = await this.lastOf(rule.id);

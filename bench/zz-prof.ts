@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { startChild, freePort } from './processes.ts';
+import { messageRule, writeHouse } from './gateway.ts';
+const dir = mkdtempSync(join(tmpdir(), 'prof-'));
+const rules = Number(process.argv[2] ?? 10000);
+const mqtt = await freePort();
+const config = writeHouse(dir, rules, messageRule, mqtt);
+const child = startChild('./host.ts', [process.cwd() + '/dist', config], ['--expose-gc', '--cpu-prof', '--cpu-prof-dir=/tmp/prof']);
+await child.ask({ do: 'start', devices: 0 });
+const driver = startChild('./driver.ts');
+for (let i = 0; i < 3; i++) console.log('ms', await driver.ask({ do: 'load', exchange: 'message', into: mqtt, outOf: mqtt, rules, events: 30000, window: 1000 }));
+await driver.stop();
+await child.ask({ do: 'stop' });
+process.kill(child.pid, 'SIGTERM');
+await new Promise(r => setTimeout(r, 4000));
+process.exit(0);
