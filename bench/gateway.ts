@@ -33,7 +33,7 @@ export const deviceRule = (i: number) => ({
   id: `lamp-${i}`,
   name: `Lamp ${i} on its button`,
   ...BUSY,
-  triggers: [{ type: 'event', device: `virtual:button-${i}`, attribute: 'pushed', value: 1 }],
+  triggers: [{ type: 'event', device: `virtual:button-${i}`, name: 'pushed', value: 1 }],
   condition: { type: 'mode', is: 'home' },
   actions: [{ type: 'command', device: `virtual:lamp-${i}`, command: 'on' }],
 });

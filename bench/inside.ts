@@ -18,6 +18,7 @@ const { House } = await load<typeof import('../src/state/house.ts')>('src/state/
 const { Values } = await load<typeof import('../src/state/values.ts')>('src/state/values.js');
 const { memoryStore } = await load<typeof import('../src/store/memory.ts')>('src/store/memory.js');
 const { sqliteStore } = await load<typeof import('../src/store/sqlite.ts')>('src/store/sqlite.js');
+const { openJournal } = await load<typeof import('../src/store/journal.ts')>('src/store/journal.js');
 const { Timeline } = await load<typeof import('../src/engine/timeline.ts')>('src/engine/timeline.js');
 
 type Store = ReturnType<typeof memoryStore>;
@@ -48,21 +49,22 @@ const hold = (i: number) => ({
   actions: [{ type: 'log', message: 'it has been warm for an hour' }],
 });
 
-/** One rule that holds over as many sensors as there are timers wanted. */
-const holds = (count: number) => ({
-  id: 'rule',
-  name: 'Rule',
-  triggers: [
-    {
-      type: 'numeric',
-      device: Array.from({ length: count }, (_, i) => `bench:${i}`),
-      attribute: 'temperature',
-      above: 20,
-      for: '1h',
-    },
-  ],
-  actions: [{ type: 'log', message: 'it has been warm for an hour' }],
-});
+/** Rules that hold over a hundred sensors each, as many as there are timers wanted. */
+const holds = (count: number) =>
+  Array.from({ length: count / 100 }, (_, rule) => ({
+    id: `rule-${rule}`,
+    name: `Rule ${rule}`,
+    triggers: [
+      {
+        type: 'numeric',
+        device: Array.from({ length: 100 }, (_, i) => `bench:${rule * 100 + i}`),
+        attribute: 'temperature',
+        above: 20,
+        for: '1h',
+      },
+    ],
+    actions: [{ type: 'log', message: 'it has been warm for an hour' }],
+  }));
 
 async function live(rules: readonly object[], devices: number, path?: string): Promise<Life> {
   const store = path === undefined ? memoryStore() : await sqliteStore({ path });
@@ -131,12 +133,55 @@ const cleanHeap = async () => {
   return process.memoryUsage().heapUsed;
 };
 
+const DAY_MS = 86_400_000;
+const TICK_MS = 5;
+
+/** How late the loop is, ms, while a journal takes batches of entries and retires old days. Every tick one sample. */
+async function lag({ dir, days, perDay, batches }: Extract<Request, { do: 'lag' }>): Promise<number[]> {
+  const today = Date.now();
+  const entry = (ts: number, seq: number) => ({
+    ts,
+    seq,
+    kind: 'event' as const,
+    subject: `bench:${seq % 100}`,
+    attribute: 'temperature',
+    body: JSON.stringify({ v: 1, id: String(seq), value: seq / 10, text: 'x'.repeat(400) }),
+  });
+  const past = await openJournal({ dir, clock: systemClock, log: silentLog, keepDays: 10_000 });
+  for (let day = days; day > 0; day--) {
+    for (let n = 0; n < perDay; n++) past.append(entry(today - day * DAY_MS + n, n));
+    await past.flush();
+  }
+  await past.close();
+
+  const late: number[] = [];
+  let expected = performance.now() + TICK_MS;
+  const ticks = setInterval(() => {
+    const now = performance.now();
+    late.push(Math.max(0, now - expected));
+    expected = now + TICK_MS;
+  }, TICK_MS);
+  const journal = await openJournal({ dir, clock: systemClock, log: silentLog, keepDays: 2 });
+  for (let batch = 0; batch < batches; batch++) {
+    for (let n = 0; n < 1_000; n++) journal.append(entry(today, batch * 1_000 + n));
+    await new Promise(resolve => setTimeout(resolve, TICK_MS));
+  }
+  await journal.flush();
+  // Retention runs behind; the question waits for it.
+  const left = (await journal.days()).length;
+  clearInterval(ticks);
+  await journal.close();
+  if (left > 3) throw new Error(`${left} days are left`);
+  return late;
+}
+
 let turn = 0;
 
 type Request =
   | { do: 'build'; name: string; kind: 'button' | 'hold'; rules: number }
   | { do: 'dispatch' | 'held'; name: string; rules: number; events: number }
   | { do: 'weigh'; timers: number }
+  | { do: 'lag'; dir: string; days: number; perDay: number; batches: number }
   | { do: 'arm' | 'restore'; timers: number; path: string };
 
 serveRequests(async (request: Request) => {
@@ -189,8 +234,10 @@ serveRequests(async (request: Request) => {
       if (timeline.pending !== request.timers) throw new Error('timers are gone');
       return bytes;
     }
+    case 'lag':
+      return lag(request);
     case 'arm': {
-      const { engine, sink, store } = await live([holds(request.timers)], request.timers, request.path);
+      const { engine, sink, store } = await live(holds(request.timers), request.timers, request.path);
       for (let i = 0; i < request.timers; i++) {
         sink.report({ type: 'value', device: `bench:${i}`, attribute: 'temperature', value: 10 });
         sink.report({ type: 'value', device: `bench:${i}`, attribute: 'temperature', value: 30 });
@@ -204,7 +251,7 @@ serveRequests(async (request: Request) => {
     }
     case 'restore': {
       const began = performance.now();
-      const { engine } = await live([holds(request.timers)], request.timers, request.path);
+      const { engine } = await live(holds(request.timers), request.timers, request.path);
       const ms = performance.now() - began;
       return { ms, pending: engine.core.timeline.pending };
     }
