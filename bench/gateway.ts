@@ -16,7 +16,7 @@ export interface Gateway extends Child {
 const BUSY = { limits: { runs: 100_000, per: '2s' } };
 
 /** A message of the outside, under a condition, makes it publish another. */
-export const messageRule = (i: number) => {
+const messageRule = (i: number) => {
   const { inPrefix, outPrefix, outPayload, field, value } = exchanges.message;
   return {
     id: `lamp-${i}`,
@@ -29,7 +29,7 @@ export const messageRule = (i: number) => {
 };
 
 /** The button of a device makes it command a lamp. */
-export const deviceRule = (i: number) => ({
+const deviceRule = (i: number) => ({
   id: `lamp-${i}`,
   name: `Lamp ${i} on its button`,
   ...BUSY,
@@ -39,7 +39,7 @@ export const deviceRule = (i: number) => ({
 });
 
 /** Writes a house with so many rules into a folder; returns its config.yaml. JSON is YAML, and quickly written. */
-export function writeHouse(dir: string, rules: number, rule: (i: number) => object, mqttPort: number): string {
+function writeHouse(dir: string, rules: number, rule: (i: number) => object, mqttPort: number): string {
   mkdirSync(join(dir, 'rules'), { recursive: true });
   for (let i = 0; i < rules; i++) {
     const { limits, triggers, condition, actions, ...head } = rule(i) as Record<string, unknown>;

@@ -58,8 +58,8 @@ export function scheduled(
     const reason = missed ?? (wall - occurrence.at > within ? 'the gateway was off' : undefined);
     missed = undefined;
     const chosen = reason === undefined ? occurrence : caughtUp(occurrence, wall);
-    const last =
-      reason === undefined ? occurrence : (slotOf(latestOccurrence(next, occurrence.at, wall)) ?? occurrence);
+    // One that did not fire may still come, on a wall that is set back.
+    const last = chosen ?? schedule.last;
     write({ next: upcoming(reason === undefined ? occurrence.at : wall, last), last });
     if (!chosen) {
       context.note('late', { at: occurrence.at, note: `missed: ${reason}` });
@@ -82,8 +82,10 @@ export function scheduled(
   const edges$ = new Observable<Edge>(subscriber => {
     const rearm$ = new Subject<void>();
     const known = read();
-    if (!known) write({ next: upcoming(context.view.wall(), null), last: null });
-    else if (known.next && known.next.at < context.view.wall()) missed = 'the gateway was off';
+    const wall = context.view.wall();
+    if (known?.next && known.next.at < wall) missed = 'the gateway was off';
+    // The wall may have been set back meanwhile.
+    else if (known?.next?.at !== wall) write({ next: upcoming(wall, known?.last ?? null), last: known?.last ?? null });
     const recomputed$ = merge(context.reschedule$, changed$.pipe(map(() => ({ stepMs: 0 })))).pipe(
       tap(({ stepMs }) => {
         const schedule = read();
