@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { check, type Problem, pathText, problemsError } from '../lib/problems.ts';
 import { type ParsedYaml, parseYaml } from '../lib/yaml.ts';
 import type { Json } from '../model/value.ts';
+import type { MemoryStore } from '../store/memory.ts';
 import { apply, troubleOf } from './entries.ts';
 import { judge } from './expect.ts';
 import { needsSample, type Sample, sampleOf } from './samples.ts';
@@ -32,6 +33,8 @@ export interface RunOptions {
   /** Where the house stands when the scenario does not say. */
   readonly location?: WorldOptions['location'];
   readonly log?: Log;
+  /** What it lies in; an empty store of its own unless given. */
+  readonly store?: MemoryStore;
 }
 
 const MINUTE = 60_000;
@@ -68,6 +71,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       rules,
       ...(options.location && { location: options.location }),
       ...(options.log && { log: options.log }),
+      ...(options.store && { store: options.store }),
     });
     await world.begin();
   } catch (error) {
