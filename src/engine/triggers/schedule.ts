@@ -39,15 +39,11 @@ export function scheduled(
   const { type, within } = catchUpOf(config);
   let missed: Missed | undefined;
 
-  /** The next one after an instant that has not been handled already. */
+  /** The next one after an instant, and after the last that fired. */
   const upcoming = (after: number, last: Slot | null): Slot | null => {
-    let found = next(after);
-    for (let tries = 0; found && last && tries < 1000; tries++) {
-      const passed = found.key === last.key || (found.at <= last.at && last.at - after <= STEP_BACK_MS);
-      if (!passed) break;
-      found = next(found.at);
-    }
-    return slotOf(found);
+    const isSetBack = last !== null && last.at > after && last.at - after <= STEP_BACK_MS;
+    const found = next(isSetBack ? last.at : after);
+    return slotOf(found && found.key === last?.key ? next(found.at) : found);
   };
 
   const due = (wall: number): Edge | null => {
