@@ -45,7 +45,7 @@ export interface GuardNotice {
 /** The guard's memory of one rule. Instants are engine time. */
 export interface GuardWindow {
   /** Runs that count, oldest first. */
-  starts: { at: number; byRule: boolean }[];
+  starts: { at: number; byRule: boolean; from: string }[];
   /** When the present stretch of refusals was first noticed. */
   throttledUntil: number;
   /** Windows in a row with refusals, the start of the last. */
@@ -152,7 +152,8 @@ export function netTest(
   if (starts.length < runs) return { ok: true };
   const byRule = isByRule(cause);
   const rate = `${runs} runs in ${per / 1000} s`;
-  if (byRule && starts.filter(start => start.byRule).length >= runs / 2) {
+  // What rules pass on from many first causes outside is a storm, not a loop.
+  if (byRule && starts.filter(start => start.byRule && start.from === outsideOf(cause)).length >= runs / 2) {
     const cycle = [...cause.path];
     return { ok: false, reason: 'guard', net: true, cycle, message: `more than ${rate}, caused by rules` };
   }
@@ -186,9 +187,13 @@ function forget(starts: GuardWindow['starts'], until: number, isFull: boolean): 
 
 const isByRule = (cause: Cause): boolean => directPath(cause).length > 0;
 
+/** The first cause, where it is one of the outside: schedules and starts are the house's own. */
+const outsideOf = ({ origin, root }: Cause): string =>
+  ['schedule', 'startup', 'system'].includes(origin.kind) ? '' : root;
+
 /** A run was admitted: a refused one fills no window (FORMATS §2.13). */
 export function countRun(window: GuardWindow, cause: Cause, now: number): void {
-  window.starts.push({ at: now, byRule: isByRule(cause) });
+  window.starts.push({ at: now, byRule: isByRule(cause), from: outsideOf(cause) });
 }
 
 /** Whether what is over the limits is being refused now: it has been, and the window is still full. */
