@@ -14,7 +14,7 @@ export interface Drive {
   readonly into: number;
   /** Where the answers are subscribed to. */
   readonly outOf: number;
-  /** Events are for rules 0 … rules - 1, at random. */
+  /** Events are for rules 0 … rules - 1, each in turn. */
   readonly rules: number;
 }
 
@@ -149,11 +149,14 @@ async function open(drive: Drive): Promise<Line> {
   return line;
 }
 
-let seed = 1;
-/** The same rules in the same order in every run. */
-function random(below: number): number {
-  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-  return Math.floor((seed / 4_294_967_296) * below);
+/** A prime: it meets every rule before it meets one again. */
+const STRIDE = 7_919;
+
+let turn = 0;
+/** All rules in turn, far from each other: the run of one is over long before its rule is asked again. */
+function nextRule(below: number): number {
+  turn = (turn + STRIDE) % (STRIDE * below);
+  return turn % below;
 }
 
 async function load(drive: Load): Promise<number> {
@@ -173,7 +176,7 @@ async function load(drive: Load): Promise<number> {
       const fill = () => {
         const batch: Buffer[] = [];
         while (sent < drive.events && sent - answered < drive.window) {
-          const rule = random(drive.rules);
+          const rule = nextRule(drive.rules);
           expected.push(rule);
           batch.push(all[rule] as Buffer);
           sent++;
@@ -217,7 +220,7 @@ async function pace(drive: Pace): Promise<{ p50: number; p99: number }> {
     const due = Math.min(events, Math.floor(((performance.now() - began) * drive.rate) / 1_000));
     while (at.length < due) {
       at.push(performance.now());
-      line.send([all[random(drive.rules)] as Buffer]);
+      line.send([all[nextRule(drive.rules)] as Buffer]);
     }
     await pause(1);
   }

@@ -49,22 +49,13 @@ const hold = (i: number) => ({
   actions: [{ type: 'log', message: 'it has been warm for an hour' }],
 });
 
-/** Rules that hold over a hundred sensors each, as many as there are timers wanted. */
-const holds = (count: number) =>
-  Array.from({ length: count / 100 }, (_, rule) => ({
-    id: `rule-${rule}`,
-    name: `Rule ${rule}`,
-    triggers: [
-      {
-        type: 'numeric',
-        device: Array.from({ length: 100 }, (_, i) => `bench:${rule * 100 + i}`),
-        attribute: 'temperature',
-        above: 20,
-        for: '1h',
-      },
-    ],
-    actions: [{ type: 'log', message: 'it has been warm for an hour' }],
-  }));
+/** Rules that hold over all topics that begin so: as many timers as topics for each, and little else to restore. */
+const watchers = Array.from({ length: 5 }, (_, i) => ({
+  id: `rule-${i}`,
+  name: `Rule ${i}`,
+  triggers: [{ type: 'mqtt', topic: 'sensor/+', path: 'temperature', above: 20 + i, for: '1h' }],
+  actions: [{ type: 'log', message: 'it has been warm for an hour' }],
+}));
 
 async function live(rules: readonly object[], devices: number, path?: string): Promise<Life> {
   const store = path === undefined ? memoryStore() : await sqliteStore({ path });
@@ -229,19 +220,26 @@ serveRequests(async (request: Request) => {
       const timeline = new Timeline(systemClock, 0, () => {});
       const now = timeline.now();
       const before = await cleanHeap();
-      for (let i = 0; i < request.timers; i++) timeline.at(now + 3_600_000 + ((i * 7_919) % 100_000), () => turn + i);
+      // Who arms one keeps its handle.
+      const call = () => {};
+      const armed = Array.from({ length: request.timers }, (_, i) =>
+        timeline.at(now + 3_600_000 + ((i * 7_919) % 100_000), call),
+      );
       const bytes = (await cleanHeap()) - before;
       if (timeline.pending !== request.timers) throw new Error('timers are gone');
+      for (const timer of armed) timer.cancel();
       return bytes;
     }
     case 'lag':
       return lag(request);
     case 'arm': {
-      const { engine, sink, store } = await live(holds(request.timers), request.timers, request.path);
-      for (let i = 0; i < request.timers; i++) {
-        sink.report({ type: 'value', device: `bench:${i}`, attribute: 'temperature', value: 10 });
-        sink.report({ type: 'value', device: `bench:${i}`, attribute: 'temperature', value: 30 });
-        if (i % 500 === 0) await engine.idle();
+      const { engine, store } = await live(watchers, 0, request.path);
+      for (let i = 0; i < request.timers / watchers.length; i++) {
+        for (const temperature of [10, 30]) {
+          const payload = JSON.stringify({ temperature, battery: 97 });
+          engine.message({ topic: `sensor/${i}`, payload, retained: false, client: 'bench' });
+        }
+        if (i % BATCH === 0) await engine.idle();
       }
       await engine.idle();
       const { pending } = engine.core.timeline;
@@ -251,7 +249,7 @@ serveRequests(async (request: Request) => {
     }
     case 'restore': {
       const began = performance.now();
-      const { engine } = await live(holds(request.timers), request.timers, request.path);
+      const { engine } = await live(watchers, 0, request.path);
       const ms = performance.now() - began;
       return { ms, pending: engine.core.timeline.pending };
     }
