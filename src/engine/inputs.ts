@@ -376,7 +376,10 @@ export function sinkFor(
     device: device => push(undefined, () => putDevice(core, device), false),
     removed: id => push(undefined, () => removeDevice(core, id), false),
     report: report => {
-      const key = report.type === 'value' ? `${report.device}\n${report.attribute}` : undefined;
+      // A press that is told as a value is one nonetheless: no later one stands for it.
+      const isState =
+        report.type === 'value' && !core.devices.get(report.device)?.attributes[report.attribute]?.momentary;
+      const key = isState ? `${report.device}\n${report.attribute}` : undefined;
       push(key, () => applyReport(core, parts, backend, report), true);
     },
     offline: reason =>

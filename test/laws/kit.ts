@@ -2,6 +2,7 @@
 import type { Parameters } from 'fast-check';
 import { requireRule } from '../../src/engine/rules/schema.ts';
 import type { Json } from '../../src/lib/json.ts';
+import type { Log } from '../../src/lib/log.ts';
 import { blockText } from '../../src/lib/yaml-text.ts';
 import { type MemoryStore, memoryStore } from '../../src/store/memory.ts';
 import { apply } from '../../src/world/entries.ts';
@@ -65,10 +66,15 @@ export interface Driven {
   commits: number[];
 }
 
-/** Lives through a scenario with a death in the midst of a turn, after which the engine starts again at once. */
-export async function drive(input: object, death?: Death): Promise<Driven> {
+/** The world of a scenario, not begun. */
+export function worldOf(input: object, options: { store?: MemoryStore; log?: Log } = {}): World {
   const scenario = readScenario({ expect: [], ...input });
   const rules = scenario.rules.map(body => ({ body: body as Json, rule: requireRule(body) }));
+  return new World(scenario, { rules, ...options });
+}
+
+/** Lives through a scenario with a death in the midst of a turn, after which the engine starts again at once. */
+export async function drive(input: object, death?: Death): Promise<Driven> {
   const commits: number[] = [];
   const inner = memoryStore();
   let isCounted = false;
@@ -88,7 +94,8 @@ export async function drive(input: object, death?: Death): Promise<Driven> {
       return isLast ? Promise.reject(new Error('killed')) : done;
     },
   };
-  const world = new World(scenario, { rules, store });
+  const world = worldOf(input, { store });
+  const { scenario } = world;
   const sent: Sent[] = [];
   const { seen } = world;
   const record = seen.command.bind(seen);
