@@ -28,6 +28,8 @@ export const keys = {
 /** The engine's stream of events, by key. */
 export class Signals {
   private readonly keyed = new Keyed<Event>();
+  /** Of messages, by filter. */
+  private readonly messages = new Keyed<Event>();
   private readonly filters = new FilterSet();
   /** Topics whose last payload decides something, so that it has to outlive the process. */
   private readonly kept = new FilterSet();
@@ -40,7 +42,7 @@ export class Signals {
 
   /** Messages on topics that match the filter. */
   topic(filter: string): Observable<Event> {
-    const inner = this.keyed.on(keys.topic(filter));
+    const inner = this.messages.on(filter);
     return new Observable<Event>(subscriber => {
       this.filters.add(filter);
       const subscription = inner.subscribe(subscriber);
@@ -71,7 +73,7 @@ export class Signals {
   }
 
   emitTopic(topic: string, event: Event): void {
-    for (const filter of this.filters.match(topic)) this.keyed.emit(keys.topic(filter), event);
+    for (const filter of this.filters.match(topic)) this.messages.emit(filter, event);
   }
 
   /** True while somebody listens. */
@@ -80,6 +82,6 @@ export class Signals {
   }
 
   get size(): number {
-    return this.keyed.size;
+    return this.keyed.size + this.messages.size;
   }
 }

@@ -13,6 +13,21 @@ export interface Timer {
 
 type Call = () => void;
 
+// A class, since a house may have a hundred thousand of them: a closure weighs twice as much.
+class ArmedTimer implements Timer {
+  private readonly heap: Heap<Call>;
+  private readonly entry: HeapEntry<Call>;
+
+  constructor(heap: Heap<Call>, entry: HeapEntry<Call>) {
+    this.heap = heap;
+    this.entry = entry;
+  }
+
+  cancel(): void {
+    this.heap.remove(this.entry);
+  }
+}
+
 /** When an input arrived: engine time, and the order of the clock's timer that brought it. */
 export interface Arrival {
   readonly at: number;
@@ -87,7 +102,7 @@ export class Timeline {
   private push(heap: Heap<Call>, due: number, call: Call, since: number): Timer {
     const entry: HeapEntry<Call> = heap.push(due, call, this.clock.instants?.order() ?? this.order++, since);
     if (this.wake && (this.first() as { due: number }).due < this.wake.at) this.arm();
-    return { cancel: () => heap.remove(entry) };
+    return new ArmedTimer(heap, entry);
   }
 
   get pending(): number {

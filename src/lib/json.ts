@@ -62,12 +62,17 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
   return base;
 }
 
-/** The value at a path such as `a.b.0` or `/a/b/0` inside a JSON value; undefined where there is none. */
-export function atPath(value: Json | undefined, path: string): Json | undefined {
-  const parts = path
+const PLAIN_NAME = /^[^./$]+$/;
+
+const partsOf = (path: string): string[] =>
+  path
     .replace(/^[/$]\.?/, '')
     .split(/[./]/)
     .filter(Boolean);
+
+/** The value at a path such as `a.b.0` or `/a/b/0` inside a JSON value; undefined where there is none. */
+export function atPath(value: Json | undefined, path: string): Json | undefined {
+  const parts = PLAIN_NAME.test(path) ? [path] : partsOf(path);
   let here: Json | undefined = value;
   for (const part of parts) {
     if (here === null || typeof here !== 'object') return undefined;

@@ -22,7 +22,9 @@ export function topicFault(topic: string): string | undefined {
   if (topic.length === 0) return 'it is empty';
   if (/[+#\0]/.test(topic)) return 'a topic to publish to has no wildcards';
   if (topic.startsWith('$')) return 'topics that start with $ belong to the broker';
-  return topic.split('/').length > MAX_LEVELS ? `it has more than ${MAX_LEVELS} levels` : undefined;
+  // Whatever has fewer characters has fewer levels.
+  const isDeep = topic.length >= MAX_LEVELS && topic.split('/').length > MAX_LEVELS;
+  return isDeep ? `it has more than ${MAX_LEVELS} levels` : undefined;
 }
 
 /** True when the filter matches the topic; wildcards at the start do not match `$…` (§4.7.2). */

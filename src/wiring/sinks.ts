@@ -92,6 +92,18 @@ export function sinksOf(
       void flush();
     });
   };
+  // What changes often is told once: views read what is now anyway.
+  const untold = new Set<string>();
+  const tell = (uri: string) => {
+    if (untold.size === 0) {
+      later(0, () => {
+        const uris = [...untold];
+        untold.clear();
+        for (const each of uris) updated$.next(each);
+      });
+    }
+    untold.add(uri);
+  };
   const sinks: EngineSinks = {
     onEvent(event) {
       let encoded: string | undefined;
@@ -109,9 +121,9 @@ export function sinksOf(
       if (event.attribute === 'mode' && event.kind === 'state') face.mode(event.value, event.ts);
       if (event.device === 'house:variables') face.variable(event.attribute, event.value, event.ts);
       if (event.attribute.startsWith('$')) {
-        updated$.next(uris.device(event.device));
+        tell(uris.device(event.device));
         if (event.attribute === '$device') parts.listChanged$.next();
-      } else if (event.kind === 'device') updated$.next(uris.device(event.device));
+      } else if (event.kind === 'device') tell(uris.device(event.device));
       if (
         event.kind === 'system' &&
         event.attribute !== '$availability' &&
@@ -128,12 +140,12 @@ export function sinksOf(
           cause: event.cause,
         });
       }
-      updated$.next(uris.events);
+      tell(uris.events);
       parts.follow(event);
     },
     onTrace(trace) {
       traces.push(trace);
-      updated$.next(uris.run(trace.run));
+      tell(uris.run(trace.run));
       flushIn(TRACE_BATCH_MS);
     },
     onGuard(notice) {
@@ -146,8 +158,8 @@ export function sinksOf(
       face.rule(id, what === 'deleted' ? undefined : parts.ruleState);
       face.ruleEvent(id, what, details, parts.now());
       if (what === 'resumed' || what === 'deleted') face.guardState(parts.suspended());
-      updated$.next(uris.rule(id));
-      updated$.next(uris.rules);
+      tell(uris.rule(id));
+      tell(uris.rules);
       if (what === 'created' || what === 'deleted') parts.listChanged$.next();
       if (what === 'created' || what === 'updated' || what === 'deleted') {
         parts.onRulesChanged();
