@@ -20,7 +20,7 @@ export function tried(shortRuns: number): Parameters<unknown> {
 }
 
 /** A law of the long form may take its time. */
-export const LAW_TIMEOUT_MS = process.env.LAW_RUNS === undefined ? 30_000 : 24 * 3_600_000;
+export const LAW_TIMEOUT_MS = process.env.LAW_RUNS === undefined ? 120_000 : 24 * 3_600_000;
 
 /** A time of the timeline. */
 export const ms = (time: number): string => `${time}ms`;
