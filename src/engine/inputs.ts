@@ -159,13 +159,7 @@ function momentary(
   });
 }
 
-function value(
-  core: Core,
-  parts: InputParts,
-  backend: string,
-  device: Device,
-  report: Extract<Report, { type: 'value' }>,
-): void {
+function value(core: Core, parts: InputParts, backend: string, device: Device, report: ValueReport): void {
   const { attribute } = report;
   const status = statusOf(core, backend);
   const now = core.timeline.now();
@@ -352,6 +346,18 @@ export function applyWebhook(core: Core, parts: InputParts, id: string, request:
   });
 }
 
+type ValueReport = Extract<Report, { type: 'value' }>;
+
+/** Whether in a flood a report makes the older ones of its attribute needless: it will be the last value, and no press. */
+function standsForOlder(core: Core, report: ValueReport, older: ValueReport | undefined): boolean {
+  if (report.id !== undefined || (report.quality ?? 'good') !== 'good') return false;
+  const declared = core.devices.get(report.device)?.attributes[report.attribute];
+  if (declared?.momentary || !coerce(report.value, declared ?? { type: 'json' }).ok) return false;
+  const isOlder = (mine: number | undefined, its: number | undefined) =>
+    mine !== undefined && its !== undefined && mine < its;
+  return !isOlder(report.seq, older?.seq) && !isOlder(report.sourceTime, older?.sourceTime);
+}
+
 /** The sink that a backend is started with: each call becomes an input of the engine. */
 export function sinkFor(
   core: Core,
@@ -360,6 +366,7 @@ export function sinkFor(
   push: (key: string | undefined, run: () => void, news: boolean) => void,
   onReady: () => void,
 ): BackendSink {
+  const newest = new Map<string, ValueReport>();
   return {
     devices(devices) {
       push(
@@ -376,15 +383,17 @@ export function sinkFor(
     device: device => push(undefined, () => putDevice(core, device), false),
     removed: id => push(undefined, () => removeDevice(core, id), false),
     report: report => {
-      // A press that is told as a value is one nonetheless: no later one stands for it.
-      const isState =
-        report.type === 'value' && !core.devices.get(report.device)?.attributes[report.attribute]?.momentary;
-      const key = isState ? `${report.device}\n${report.attribute}` : undefined;
-      push(key, () => applyReport(core, parts, backend, report), true);
+      const key = report.type === 'value' ? `${report.device}\n${report.attribute}` : undefined;
+      const stands = key !== undefined && standsForOlder(core, report as ValueReport, newest.get(key));
+      if (stands) newest.set(key, report as ValueReport);
+      push(stands ? key : undefined, () => applyReport(core, parts, backend, report), true);
     },
     offline: reason =>
       push(undefined, () => setBackend(core, backend, { state: 'offline', ready: false, reason }), false),
-    online: () => push(undefined, () => setBackend(core, backend, { state: 'online', ready: false }), false),
+    online() {
+      newest.clear();
+      push(undefined, () => setBackend(core, backend, { state: 'online', ready: false }), false);
+    },
     ready() {
       push(
         undefined,

@@ -19,6 +19,8 @@ interface Flood {
   presses: number;
   /** And so many changes of availability. */
   outages: number;
+  /** Of a hundred values so many are none. */
+  flaws: number;
 }
 
 const flood: fc.Arbitrary<Flood> = fc.record({
@@ -27,6 +29,7 @@ const flood: fc.Arbitrary<Flood> = fc.record({
   burst: fc.constantFrom(1, 700, 3_000, REPORTS),
   presses: fc.constantFrom(0, 1, 20, 95),
   outages: fc.constantFrom(0, 1, 5),
+  flaws: fc.constantFrom(0, 0, 10, 60),
 });
 
 /** Every report has its number as its value. */
@@ -38,7 +41,7 @@ interface Told {
 
 const idOf = (n: number) => `${n % 2 === 0 ? 'virtual' : 'other'}:d${n}`;
 
-async function drown({ seed, devices, burst, presses, outages }: Flood) {
+async function drown({ seed, devices, burst, presses, outages, flaws }: Flood) {
   const world = worldOf({
     devices: Object.fromEntries(
       Array.from({ length: devices }, (_, n) => [
@@ -91,8 +94,16 @@ async function drown({ seed, devices, burst, presses, outages }: Flood) {
       told.push({ device, attribute: 'pushed', n });
     } else {
       const attribute = LEVELS[below(LEVELS.length)] as string;
-      backend.report({ type: 'value', device, attribute, value: n });
-      told.push({ device, attribute, n });
+      const report = { type: 'value' as const, device, attribute, value: n };
+      // What is no number, what cannot be read and what comes late must not take the place of what counts.
+      const flaw = below(100);
+      if (flaw >= flaws) {
+        backend.report({ ...report, seq: n });
+        told.push({ device, attribute, n });
+      } else if (flaw % 3 === 0) backend.report({ ...report, value: 'broken' });
+      else if (flaw % 3 === 1) backend.report({ ...report, value: null, quality: 'unavailable' });
+      else if (told.some(one => one.device === device && one.attribute === attribute))
+        backend.report({ ...report, seq: -1 });
     }
     if (n % burst === burst - 1) await world.settle();
   }
@@ -113,15 +124,16 @@ describe('a flood of reports', () => {
           expect(numbers(seen.filter(event => event.attribute === 'pushed'))).toEqual(presses);
           expect(world.seen.logs.map(log => Number(log.fields.message))).toEqual(presses);
           for (let d = 0; d < flood.devices; d++) {
-            const mine = numbers(seen.filter(event => event.device === idOf(d)));
+            const mine = numbers(seen.filter(event => event.device === idOf(d) && event.quality === 'good'));
             expect(mine, 'in the order in which they were told').toEqual([...mine].sort((a, b) => a - b));
             for (const attribute of LEVELS) {
               const last = told.findLast(one => one.device === idOf(d) && one.attribute === attribute);
-              expect(engine.core.values.get(idOf(d), attribute)?.value).toBe(last?.n);
+              expect(engine.core.values.get(idOf(d), attribute)?.value ?? null).toBe(last?.n ?? null);
             }
           }
           expect(engine.turns.inbox.dropped).toBe(0);
-          if (flood.burst === 1) expect(seen.length, 'nothing is left out when there is time').toBe(told.length);
+          const good = seen.filter(event => event.quality === 'good');
+          if (flood.burst === 1) expect(good.length, 'nothing is left out when there is time').toBe(told.length);
         }),
         tried(12),
       );
