@@ -7,6 +7,7 @@ import type { Report } from '../model/event.ts';
 import { coerce, type Json } from '../model/value.ts';
 import type { BackendStatus } from '../state/devices.ts';
 import type { Core } from './core.ts';
+import { standsForOlder, type ValueReport } from './flood.ts';
 import { setMode } from './house-changes.ts';
 import { keys } from './signals.ts';
 
@@ -344,18 +345,6 @@ export function applyWebhook(core: Core, parts: InputParts, id: string, request:
     change: 'reported',
     cause: parts.causes.follow(causeId, core.ids(), 'user', { kind: 'webhook', ref: client }),
   });
-}
-
-type ValueReport = Extract<Report, { type: 'value' }>;
-
-/** Whether in a flood a report makes the older ones of its attribute needless: it will be the last value, and no press. */
-function standsForOlder(core: Core, report: ValueReport, older: ValueReport | undefined): boolean {
-  if (report.id !== undefined || (report.quality ?? 'good') !== 'good') return false;
-  const declared = core.devices.get(report.device)?.attributes[report.attribute];
-  if (declared?.momentary || !coerce(report.value, declared ?? { type: 'json' }).ok) return false;
-  const isOlder = (mine: number | undefined, its: number | undefined) =>
-    mine !== undefined && its !== undefined && mine < its;
-  return !isOlder(report.seq, older?.seq) && !isOlder(report.sourceTime, older?.sourceTime);
 }
 
 /** The sink that a backend is started with: each call becomes an input of the engine. */
