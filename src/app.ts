@@ -12,6 +12,7 @@ import type { Config } from './config/schema.ts';
 import { checkRule } from './engine/analysis/check.ts';
 import { Engine } from './engine/engine.ts';
 import { Rulebook } from './engine/rules/rulebook.ts';
+import { skewOf } from './engine/stored.ts';
 import { isLoopback } from './http/auth.ts';
 import { createHttp, type Http } from './http/server.ts';
 import type { Clock } from './lib/clock.ts';
@@ -258,7 +259,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
       onDiscarded: (what, device, attribute, body) =>
         journal.append({ ts: clock.now(), seq: 0, kind: what, subject: device, attribute, body: JSON.stringify(body) }),
     },
-    { skew: typeof loaded.tables.meta.get('skew') === 'number' ? (loaded.tables.meta.get('skew') as number) : 0 },
+    { skew: skewOf(loaded.tables.meta) },
   );
   onStop(() => engine.stop());
   onStop(() => stopInReverse(backends.values(), supervision));

@@ -80,6 +80,7 @@ export class RuleTable {
   dropOrphans(): void {
     for (const [rule, memories] of this.memories) {
       if (this.core.rules.has(rule)) continue;
+      this.core.log.warn({ rule }, 'what the triggers of a rule that is no more remembered is dropped');
       for (const [slot, names] of memories)
         for (const name of names.keys()) this.core.tx.put('memory', `${rule}/${slot}/${name}`, undefined);
       this.memories.delete(rule);

@@ -13,6 +13,7 @@ import type { RuleTable } from './rule-table.ts';
 import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
 import { keys } from './signals.ts';
+import { takeUnsound } from './stored.ts';
 
 /** A rule to start with. */
 export interface StoredRule {
@@ -46,6 +47,10 @@ export async function restore(
   stored: readonly StoredRule[],
 ): Promise<Held> {
   const { tables } = await store.load();
+  for (const row of takeUnsound(tables)) {
+    core.log.warn(row, 'a stored row cannot be understood and is dropped');
+    core.tx.put(row.table, row.key, undefined);
+  }
   restorePresent(core, tables);
   for (const id of backends) setBackend(core, id, { state: 'offline', ready: false, reason: 'starting' });
   rules.loadMemories(tables.memory);
@@ -88,6 +93,11 @@ function ownVariables(core: Core, rows: ReadonlyMap<string, Json>): Map<string, 
   return own;
 }
 
+const IN_DOUBT: Answer = {
+  outcome: 'in_doubt',
+  error: { code: 'BACKEND_TIMEOUT', message: 'the gateway stopped while it was on its way' },
+};
+
 /** The first moment in which rules may run. Inside a turn, the engine being ready already. */
 export function firstMoment(
   { core, runs, settle }: StartParts,
@@ -96,17 +106,23 @@ export function firstMoment(
 ): void {
   core.gate.restore(outbox);
   restoreEffects(core, outbox, onAnswer);
-  for (const call of atReady) call();
-  lookAgain(core);
-  settle();
-  for (let call = core.timeline.takeDue(); call; call = core.timeline.takeDue()) {
-    call();
-    settle();
-  }
+  for (const id of runs.unanswerable(outbox)) onAnswer(id, IN_DOUBT);
+  // A fault in one must not keep the others from their start.
+  const safely = (work: () => void) => {
+    try {
+      work();
+      settle();
+    } catch (error) {
+      core.log.error({ error: error instanceof Error ? error.stack : String(error) }, 'something of a start failed');
+    }
+  };
+  for (const call of atReady) safely(call);
+  safely(() => lookAgain(core));
+  for (let call = core.timeline.takeDue(); call; call = core.timeline.takeDue()) safely(call);
   for (const live of core.rules.values()) {
-    for (const trigger of live.triggers) {
-      if (trigger.config.on_startup === 'evaluate') trigger.pipeline.evaluate();
-      if (trigger.config.on_startup === 'compare') trigger.pipeline.compare();
+    for (const { config, pipeline } of live.triggers) {
+      if (config.on_startup === 'evaluate') pipeline.evaluate();
+      if (config.on_startup === 'compare') pipeline.compare();
     }
   }
   settle();
@@ -145,10 +161,6 @@ function restoreEffects(
     };
     if (kind !== 'effect') continue;
     if (!once) core.tx.afterCommit(() => core.sinks.onEffect(id, effect, cause));
-    else
-      onAnswer(id, {
-        outcome: 'in_doubt',
-        error: { code: 'BACKEND_TIMEOUT', message: 'the gateway stopped while it was on its way' },
-      });
+    else onAnswer(id, IN_DOUBT);
   }
 }

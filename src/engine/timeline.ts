@@ -100,6 +100,8 @@ export class Timeline {
   }
 
   private push(heap: Heap<Call>, due: number, call: Call, since: number): Timer {
+    // Among others it would be in no order, and keep them from theirs.
+    if (Number.isNaN(due)) throw new RangeError('a timer is due at no time');
     const entry: HeapEntry<Call> = heap.push(due, call, this.clock.instants?.order() ?? this.order++, since);
     if (this.wake && (this.first() as { due: number }).due < this.wake.at) this.arm();
     return new ArmedTimer(heap, entry);

@@ -7,6 +7,7 @@ import type { Authority, EngineSinks, LiveRule } from '../engine/core.ts';
 import { Engine } from '../engine/engine.ts';
 import { GUARD_DEFAULTS } from '../engine/guard.ts';
 import type { Rule } from '../engine/rules/schema.ts';
+import { skewOf } from '../engine/stored.ts';
 import type { Surroundings } from '../engine/view.ts';
 import { yieldToIo } from '../lib/clock.ts';
 import { CausewayError } from '../lib/errors.ts';
@@ -201,7 +202,7 @@ export class World {
         // Two lives of one instant must not give the same ids.
         random: seededRandom(this.clock.elapsed() + ++this.lives),
       },
-      { skew: Number(tables.meta.get('skew') ?? 0) },
+      { skew: skewOf(tables.meta) },
     );
     this.life = { engine, house: backends.house };
     this.last = engine;

@@ -145,6 +145,12 @@ export class Runs {
     return true;
   }
 
+  /** Answers that will never come: neither what was on its way nor a called run is there to give them. */
+  unanswerable(outbox: ReadonlyMap<string, Json>): string[] {
+    const called = new Set(this.all().map(run => run.caller));
+    return this.waits.awaited().filter(id => !outbox.has(id) && !called.has(id) && !id.endsWith(':answer'));
+  }
+
   /** The answer id of the newest step that waits for a person; of a tag, or an effect's id, where one is given. */
   asking(tag: string | undefined): string | undefined {
     const waiting = this.all().flatMap(run => run.threads.filter(thread => thread.wait));

@@ -50,6 +50,11 @@ export class Waits {
     return this.answers.get(id);
   }
 
+  /** All answers that somebody waits for. */
+  awaited(): string[] {
+    return [...this.answers.keys()];
+  }
+
   private of(run: RunRecord): Listening {
     let mine = this.byRun.get(run.id);
     if (!mine) this.byRun.set(run.id, (mine = {}));
