@@ -192,6 +192,32 @@ function stepOf(tree: Tree, place: Place): object {
   }
 }
 
+/** One strand that depends on nothing but itself. */
+const { plain } = fc.letrec<{ plain: Tree[]; tree: Tree }>(tie => {
+  const plain = fc.array(tie('tree') as fc.Arbitrary<Tree>, { minLength: 1, maxLength: 4, depthIdentifier: 'plain' });
+  const leaf = fc.oneof(
+    fc.record({ do: fc.constant('mark' as const), device: fc.integer({ min: 0, max: 3 }) }),
+    fc.record({ do: fc.constant('poke' as const), device: fc.constant(0) }),
+    fc.record({ do: fc.constant('delay' as const), s: seconds }),
+    fc.record({ do: fc.constant('add' as const), name: fc.constantFrom('n' as const, 'kept' as const) }),
+  ) as fc.Arbitrary<Tree>;
+  const inner = fc.oneof(
+    fc.record({
+      do: fc.constant('repeat' as const),
+      how: fc.constantFrom('count' as const, 'for_each' as const),
+      condition: truth,
+      body: plain,
+    }),
+    fc.record({
+      do: fc.constant('sequence' as const),
+      body: plain,
+      timeout: fc.constant(undefined),
+      onError: fc.constant('fail' as const),
+    }),
+  ) as fc.Arbitrary<Tree>;
+  return { plain, tree: fc.oneof({ maxDepth: 2, depthIdentifier: 'plain' }, leaf, inner) as fc.Arbitrary<Tree> };
+});
+
 // --- the house around it -----------------------------------------------------------------------------------------------------
 
 interface Plan {
@@ -226,7 +252,7 @@ const END_S = 45;
 /** What the guard remembers of a minute does not outlive a crash. */
 const LIMITS = { runs: 10_000, per: '1h' };
 
-function scenarioOf(plan: Plan) {
+function scenarioOf(plan: Plan, slow: readonly string[] = []) {
   const pushes = plan.pushes.map(at => ({
     at,
     entry: { event: { device: BUTTON, name: 'pushed', value: 1 } } as object,
@@ -270,6 +296,7 @@ function scenarioOf(plan: Plan) {
     ],
     timeline: [
       { at: '0s', fail: { device: 'virtual:flaky', error: 'BACKEND_TIMEOUT', until: '9s' } },
+      ...slow.map(device => ({ at: '0s', fail: { device, answerAfter: '3s' } })),
       ...[...pushes, ...outside].sort((a, b) => a.at - b.at).map(({ at, entry }) => ({ at: ms(at * 1000), ...entry })),
     ] as object[],
     until: `${END_S}s`,
@@ -296,7 +323,7 @@ const isOnce = (sent: Sent) => sent.command === 'poke';
 const strandOf = ({ run, args }: Sent) => `${run} ${/^\S*b\d/.exec((args as { text: string }).text)?.[0]}`;
 
 /** Idempotent commands of each strand as they took effect: each row of the outbox once. */
-function effective(sent: readonly Sent[]): string[][] {
+function effective(sent: readonly Sent[], isTimed = true): string[][] {
   const seen = new Set<string>();
   const strands = new Map<string, string[]>();
   for (const one of sent) {
@@ -304,7 +331,8 @@ function effective(sent: readonly Sent[]): string[][] {
     seen.add(one.id);
     const { at, device, command, args } = one;
     const strand = strandOf(one);
-    strands.set(strand, [...(strands.get(strand) ?? []), `${at} ${device} ${command} ${JSON.stringify(args)}`]);
+    const text = `${isTimed ? at : ''} ${device} ${command} ${JSON.stringify(args)}`;
+    strands.set(strand, [...(strands.get(strand) ?? []), text]);
   }
   return [...strands.values()].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
@@ -351,7 +379,7 @@ describe('a killed run', () => {
             expect(onceOf(killed), why).toEqual(onceOf(whole));
           }
         }),
-        tried(40),
+        tried(25),
       );
     },
     LAW_TIMEOUT_MS,
@@ -379,7 +407,34 @@ describe('a killed run', () => {
             expectWithin(onceOf(killed), onceOf(whole), why);
           }
         }),
-        tried(40),
+        tried(25),
+      );
+    },
+    LAW_TIMEOUT_MS,
+  );
+
+  it(
+    'does so in the same order when answers to its commands were still to come, and repeats none that is not idempotent',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(plain, async tree => {
+          const plan = { tree, mode: 'single', while: false, pushes: [1], outside: [] };
+          const scenario = { ...scenarioOf(plan, ['virtual:x0', 'virtual:x1']), until: '10m' };
+          const whole = await drive(scenario);
+          fc.pre(whole.sent.length < 40);
+          const instants = [...new Set(whole.commits)].filter(at => at > 0).sort((a, b) => a - b);
+          for (const at of spread(
+            instants.flatMap(at => [at, at + 500]),
+            10,
+          )) {
+            const killed = await drive(killedAt(scenario, at));
+            const why = `killed at ${at} ms${shown(killedAt(scenario, at))}`;
+            expect(effective(killed.sent, false), why).toEqual(effective(whole.sent, false));
+            const texts = (driven: Driven) => driven.sent.filter(isOnce).map(one => JSON.stringify(one.args));
+            expectWithin(texts(killed), texts(whole), why);
+          }
+        }),
+        tried(15),
       );
     },
     LAW_TIMEOUT_MS,
