@@ -58,7 +58,8 @@ export class Inbox {
   take(): Input | undefined {
     while (this.head < this.entries.length) {
       const entry = this.entries[this.head++] as Entry;
-      if (this.head > 1_000 && this.head * 2 > this.entries.length) {
+      // What was taken must not be held on to: a message may be large, and one that outlives its turn is moved about.
+      if (this.head === this.entries.length || (this.head > 1_000 && this.head * 2 > this.entries.length)) {
         this.entries = this.entries.slice(this.head);
         this.head = 0;
       }

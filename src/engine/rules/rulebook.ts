@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CausewayError } from '../../lib/errors.ts';
-import { canonical, mergePatch } from '../../lib/json.ts';
+import { jsonEqual, mergePatch } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import { didYouMean } from '../../lib/text.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -251,7 +251,7 @@ export class Rulebook {
       known.faults.length === 0 &&
       read.rule &&
       known.file === file &&
-      canonical(known.body) === canonical(read.body ?? null)
+      jsonEqual(known.body, read.body ?? null)
     )
       return;
     const id = read.rule || !before ? read.id : before.id;
@@ -305,7 +305,7 @@ export class Rulebook {
     if (other && other.file !== read.file) return secondEntry(read, other);
     if (!read.rule) return entryOf(read, last?.revision ?? 0);
     const body = read.body ?? null;
-    if (last && last.body !== null && canonical(last.body) === canonical(body)) return entryOf(read, last.revision);
+    if (last && last.body !== null && jsonEqual(last.body, body)) return entryOf(read, last.revision);
     const revision = (last?.revision ?? 0) + 1;
     recorded.push(this.record(read.id, revision, body, this.byHand));
     return entryOf(read, revision);
