@@ -39,6 +39,7 @@ export interface First extends Drive {
 
 const EXCHANGES = { message, device };
 const STALL_MS = 20_000;
+const FIRST_MS = 120_000;
 
 /** The number that a topic ends with. */
 function numberAt(chunk: Buffer, end: number): number {
@@ -233,7 +234,9 @@ async function pace(drive: Pace): Promise<{ p50: number; p99: number }> {
 
 async function first(drive: First): Promise<number> {
   const [frame] = framesOf({ ...drive, rules: 1 }) as [Buffer];
+  const end = performance.now() + FIRST_MS;
   for (;;) {
+    if (performance.now() > end) throw new Error(`no rule has answered within ${FIRST_MS / 1_000} s`);
     const line = await open(drive).catch(() => undefined);
     if (!line) {
       await pause(10);

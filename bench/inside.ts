@@ -58,7 +58,8 @@ const watchers = Array.from({ length: 5 }, (_, i) => ({
 }));
 
 async function live(rules: readonly object[], devices: number, path?: string): Promise<Life> {
-  const store = path === undefined ? memoryStore() : await sqliteStore({ path });
+  // Without a file the engine is measured alone: what a store costs belongs to the store.
+  const store = path === undefined ? { ...memoryStore(), commit: async () => {} } : await sqliteStore({ path });
   const house = new House();
   house.declare(['home'], {}, 0);
   const nothing = () => {};
@@ -170,7 +171,7 @@ let turn = 0;
 
 type Request =
   | { do: 'build'; name: string; kind: 'button' | 'hold'; rules: number }
-  | { do: 'dispatch' | 'held'; name: string; rules: number; events: number }
+  | { do: 'dispatch' | 'held'; name: string; rules: number; events: number; spread?: number }
   | { do: 'weigh'; timers: number }
   | { do: 'lag'; dir: string; days: number; perDay: number; batches: number }
   | { do: 'arm' | 'restore'; timers: number; path: string };
@@ -212,7 +213,7 @@ serveRequests(async (request: Request) => {
       turn++;
       return perEvent(lives.get(request.name) as Life, request.events, n => ({
         type: 'value',
-        device: `bench:${(n * 7_919) % request.rules}`,
+        device: `bench:${(n * 7_919) % (request.spread ?? request.rules)}`,
         attribute: 'temperature',
         value: 25 + ((n + turn) % 1_000) / 200,
       }));

@@ -19,12 +19,16 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
 
   const one = await startGateway(dist, join(dir, 'one'), 1);
   await driver.ask({ do: 'first', ...over(one.mqtt, 1) });
-  // The first start takes the files over as revisions; the second one is what happens every day.
-  const fresh = await startGateway(dist, join(dir, 'many'), RULES);
-  const firstStart = (await driver.ask<number>({ do: 'first', ...over(fresh.mqtt, 1) })) - fresh.startedAt;
-  await fresh.stop();
-  const many = await startGateway(dist, join(dir, 'many'), RULES);
-  const start = (await driver.ask<number>({ do: 'first', ...over(many.mqtt, 1) })) - many.startedAt;
+  // The first start takes the files over as revisions; a later one is what happens every day.
+  const start = async () => {
+    const gateway = await startGateway(dist, join(dir, 'many'), RULES);
+    const answeredAt = await driver.ask<number>({ do: 'first', ...over(gateway.mqtt, 1) });
+    return { gateway, ms: answeredAt - gateway.startedAt };
+  };
+  const fresh = await start();
+  if (!quick) await fresh.gateway.stop();
+  const daily = quick ? fresh : await start();
+  const many = daily.gateway;
 
   const load = (port: number, rules: number, events: number) =>
     driver.ask({ do: 'load', ...over(port, rules), events, window: WINDOW });
@@ -34,10 +38,10 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
   await load(many.mqtt, RULES, warmUp);
   await Promise.all([quiet(one.pid), quiet(many.pid)]);
 
-  const events = quick ? 8_000 : 15_000;
+  const events = quick ? 5_000 : 15_000;
   const perEvent = (pid: number, port: number, rules: number, n: number) => async () =>
     (1_000 * (await cpuOf(pid, () => load(port, rules, n)))) / n;
-  const cost = await interleaved(quick ? 3 : 7, {
+  const cost = await interleaved(quick ? 3 : 5, {
     // It is quick: four times the events, for the 10 ms that the kernel counts in.
     leanest: perEvent(leanest.pid, leanestPort, RULES, 4 * events),
     many: perEvent(many.pid, many.mqtt, RULES, events),
@@ -45,7 +49,7 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
   });
 
   const pace = async (port: number) =>
-    (await driver.ask<{ p99: number }>({ do: 'pace', ...over(port, RULES), rate: RATE, ms: quick ? 1_500 : 2_500 }))
+    (await driver.ask<{ p99: number }>({ do: 'pace', ...over(port, RULES), rate: RATE, ms: quick ? 1_000 : 2_000 }))
       .p99;
   const late = await interleaved(quick ? 3 : 5, {
     leanest: () => pace(leanestPort),
@@ -75,11 +79,10 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
     },
     {
       key: 'startMs10000',
-      value: start,
+      value: daily.ms,
       target: 5_000,
       unit: 'ms',
-      what: 'process start → first rule fires, 10,000 rules',
+      what: `process start → first rule fires, 10,000 rules (${fresh.ms} ms with files that were never seen)`,
     },
-    { key: 'firstStartMs10000', value: firstStart, unit: 'ms', what: 'the same with files that were never seen' },
   ];
 };
