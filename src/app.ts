@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { map, Subject } from 'rxjs';
 import { HouseBackend } from './backends/house/index.ts';
-import { backendKinds } from './backends/index.ts';
 import { stopInReverse, supervise } from './backends/supervisor.ts';
 import { VirtualBackend } from './backends/virtual/index.ts';
 import { Face } from './bus/face.ts';
@@ -34,6 +33,7 @@ import { Values } from './state/values.ts';
 import { openJournal } from './store/journal.ts';
 import { lockDataDir } from './store/lock.ts';
 import { sqliteStore } from './store/sqlite.ts';
+import { bridgesOf } from './wiring/bridges.ts';
 import { dropStrangers, listenMqtt } from './wiring/broker.ts';
 import { makeBus } from './wiring/bus.ts';
 import { hearOutsiders } from './wiring/bus-inputs.ts';
@@ -178,12 +178,10 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     config: houseFile as never,
   });
   const isLoopbackOnly = principals.isOpen() || isLoopback(config.http.host);
-  const bridges = Object.entries(config.backends)
-    .filter(([, { type }]) => backendKinds.has(type))
-    .map(([id, one]) => backendKinds.get(one.type).create(one, { id, clock, log: area(id), isLoopbackOnly }));
+  const systems = bridgesOf(config.backends, { clock, area, isLoopbackOnly });
   const supervision = { clock, log: area('backends') };
   const backends = new Map<string, Backend>(
-    [virtual, houseBackend, ...bridges].map(one => [one.id, supervise(one, supervision)]),
+    [virtual, houseBackend, ...systems.values()].map(one => [one.id, supervise(one, supervision)]),
   );
 
   // --- the engine ---
@@ -299,6 +297,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     journal,
     principals,
     backends,
+    systems,
     virtual: virtualDevices(virtual, rows),
     addresses,
     recent,

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { defineTable, type Kind } from '../lib/registry.ts';
 import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
+import type { BackendOperation } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 
 /** What every backend gets. */
@@ -18,6 +19,8 @@ export interface BackendParts {
 
 /** A type of backend. */
 export interface BackendKind extends Kind {
+  /** What only this type can do. */
+  readonly operations: readonly BackendOperation[];
   create(config: object, parts: BackendParts): Supervised;
 }
 
@@ -25,6 +28,7 @@ export interface BackendKind extends Kind {
 const defineBackend = <S extends z.ZodObject>(kind: {
   type: string;
   schema: S;
+  operations: readonly BackendOperation[];
   create(config: z.output<S>, parts: BackendParts): Supervised;
 }): BackendKind => kind as unknown as BackendKind;
 
@@ -33,6 +37,7 @@ export const backendKinds = defineTable<BackendKind>('backend', [
   defineBackend({
     type: 'hubitat',
     schema: HubitatSchema,
+    operations: [],
     create: (config, parts) => new HubitatBackend(config, parts),
   }),
 ]);

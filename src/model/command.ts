@@ -46,6 +46,14 @@ export interface BackendSink {
   ready(): void;
 }
 
+/** A backup of its own that a system keeps. */
+export interface SystemBackup {
+  readonly name: string;
+  /** When it was made, epoch ms. */
+  readonly at: number;
+  readonly bytes?: number;
+}
+
 /** A system that we bridge. One contract suite serves all. */
 export interface Backend {
   /** The first part of its devices' ids. */
@@ -58,4 +66,8 @@ export interface Backend {
   execute(command: Command, signal: AbortSignal): Promise<void>;
   /** Contacts the system once and says what is wrong with what to do next. */
   test(): Promise<{ ok: boolean; message: string; hint?: string }>;
+  /** The backups that the system keeps of itself, newest first. */
+  backups?(signal: AbortSignal): Promise<readonly SystemBackup[]>;
+  /** Has it make one; resolves when it is there. */
+  backup?(signal: AbortSignal): Promise<SystemBackup>;
 }

@@ -1,5 +1,5 @@
 // What operations work on: the parts of the running gateway, each behind the narrowest type that serves.
-
+import type { Supervised } from '../backends/supervisor.ts';
 import type { Authority } from '../engine/core.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Author, Rulebook } from '../engine/rules/rulebook.ts';
@@ -46,6 +46,8 @@ export interface Gateway {
   readonly journal: Journal;
   readonly principals: Principals;
   readonly backends: ReadonlyMap<string, Backend>;
+  /** The bridged systems themselves, for the operations that only their type has. */
+  readonly systems: ReadonlyMap<string, Supervised>;
   readonly virtual: VirtualDevices;
   readonly addresses: { http?: string; mqtt?: string };
   /** The newest events, oldest first, bounded. */
@@ -53,9 +55,9 @@ export interface Gateway {
     list(): readonly Event[];
     next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined>;
   };
-  /** Runs a scenario, or the tests of a rule, in a world of its own. */
   /** Stores the traces that wait, so that each run which has ended is found. */
   storeTraces(): Promise<void>;
+  /** Runs a scenario, or the tests of a rule, in a world of its own. */
   simulate(request: SimulationRequest): Promise<SimulationOutcome[]>;
 }
 

@@ -47,6 +47,8 @@ export interface Op<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject =
   readonly route: readonly ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string];
   /** Listed in MCP's tools/list; the rest is reached through search_tools and call_*_tool. */
   readonly listed: boolean;
+  /** Of which type of backend it is; offered only where one is configured. */
+  readonly backend?: string;
   run(gateway: G, input: z.infer<I>, context: CallContext): Promise<z.infer<O>>;
 }
 

@@ -174,4 +174,4 @@ const revokeToken = defineOp({
 });
 
 /** Operations on the gateway itself. */
-export const systemOps = [getSystem, listUsers, addUser, removeUser, createToken, revokeToken];
+export const administrationOps = [getSystem, listUsers, addUser, removeUser, createToken, revokeToken];

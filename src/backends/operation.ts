@@ -1,0 +1,37 @@
+// What only one type of system can do: its own operations. `src/ops/systems.ts` makes them operations of the gateway.
+import type { z } from 'zod';
+import type { Scope } from '../policy/roles.ts';
+import type { Supervised } from './supervisor.ts';
+
+/** What a call is given beside its input. */
+export interface OperationContext {
+  /** Check everything, change nothing, answer what would happen. Never set for reads. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** An operation on one system of the type `B`. Its fields mean what they mean in `Op` (src/ops/op.ts). */
+export interface BackendOperation<
+  B extends Supervised = Supervised,
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodObject = z.ZodObject,
+> {
+  /** `verb_<type>_noun`: the name says which system it is of. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** A flat strict object. Which system is meant is asked beside it, as `backend`. */
+  readonly input: I;
+  readonly output: O;
+  readonly effect: 'read' | 'write' | 'destructive';
+  readonly scope: Scope;
+  readonly idempotent?: boolean;
+  /** The end of its REST route, below `/<type>/`; GET for reads, else POST. */
+  readonly path: string;
+  run(backend: B, input: z.output<I>, context: OperationContext): Promise<z.input<O>>;
+}
+
+/** Types an operation by its system and schemas, for the table of its kind. */
+export const defineOperation = <B extends Supervised, I extends z.ZodObject, O extends z.ZodObject>(
+  operation: BackendOperation<B, I, O>,
+): BackendOperation => operation as unknown as BackendOperation;

@@ -1,0 +1,52 @@
+// The operations that only one type of system has, as the backends' own tables list them.
+import { z } from 'zod';
+import { backendKinds } from '../backends/index.ts';
+import type { Supervised } from '../backends/supervisor.ts';
+import { CausewayError } from '../lib/errors.ts';
+import { didYouMean } from '../lib/text.ts';
+import type { Gateway } from './gateway.ts';
+import { defineOp } from './op.ts';
+
+/** The system that a call means: the one named, or the only one of its type. @throws NOT_FOUND, INPUT_INVALID */
+function systemOf({ systems }: Pick<Gateway, 'systems'>, type: string, named: string | undefined): Supervised {
+  const candidates = [...systems.values()].filter(system => system.kind === type);
+  const ids = candidates.map(({ id }) => id);
+  if (named !== undefined) {
+    const found = candidates.find(({ id }) => id === named);
+    if (found) return found;
+    throw new CausewayError('NOT_FOUND', `there is no ${type} backend "${named}"`, {
+      path: 'backend',
+      hint: didYouMean(named, ids),
+    });
+  }
+  const [only, another] = candidates;
+  if (!only) {
+    throw new CausewayError('NOT_FOUND', `there is no ${type} backend`, {
+      hint: `add one of type ${type} to \`backends\` in config.yaml`,
+    });
+  }
+  if (another) {
+    throw new CausewayError('INPUT_INVALID', `there are several ${type} backends: ${ids.join(', ')}`, {
+      path: 'backend',
+      hint: 'say which one is meant',
+    });
+  }
+  return only;
+}
+
+/** All of them; each takes `backend` beside its own input. */
+export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
+  operations.map(({ path, run, ...operation }) =>
+    defineOp({
+      ...operation,
+      backend: type,
+      input: operation.input.extend({
+        backend: z.string().min(1).optional().describe(`Which ${type} backend; may be left out where there is one.`),
+      }),
+      route: [operation.effect === 'read' ? 'GET' : 'POST', `/${type}/${path}`],
+      listed: false,
+      run: (gateway: Gateway, { backend, ...input }, context) =>
+        run(systemOf(gateway, type, backend as string | undefined), input, context),
+    }),
+  ),
+);

@@ -1,0 +1,17 @@
+// The systems that config.yaml names.
+import { type BackendParts, backendKinds } from '../backends/index.ts';
+import type { Supervised } from '../backends/supervisor.ts';
+import type { Config } from '../config/schema.ts';
+import type { Log } from '../lib/log.ts';
+
+/** All of them by id; one of a type that is not built is left out. */
+export function bridgesOf(
+  backends: Config['backends'],
+  { area, ...parts }: Omit<BackendParts, 'id' | 'log'> & { area: (name: string) => Log },
+): ReadonlyMap<string, Supervised> {
+  return new Map(
+    Object.entries(backends)
+      .filter(([, { type }]) => backendKinds.has(type))
+      .map(([id, one]) => [id, backendKinds.get(one.type).create(one, { ...parts, id, log: area(id) })]),
+  );
+}
