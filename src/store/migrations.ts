@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE quarantine (tbl TEXT NOT NULL, key TEXT NOT NULL, value, reason TEXT NOT NULL);
   CREATE TABLE syncs (count INTEGER NOT NULL);
   INSERT INTO syncs VALUES (0);`,
+  'ALTER TABLE revisions ADD COLUMN source TEXT;',
 ];
 
 /** The version that a database has: 0 for a fresh file. */

@@ -11,6 +11,7 @@ export interface RevisionRow {
   readonly at: number;
   readonly author: string;
   readonly via: string;
+  readonly source: string | null;
 }
 
 /** An audit record with its input as JSON text. */
@@ -56,9 +57,11 @@ export function nextRevision(rule: string, revision: number, last: number | unde
 
 /** The revisions of rules. */
 export function revisionTable(db: Database) {
-  const columns = 'rule, revision, body, at, author, via';
+  const columns = 'rule, revision, body, at, author, via, source';
   const newest = db.prepare<[string], number>('SELECT max(revision) FROM revisions WHERE rule = ?').pluck();
-  const insert = db.prepare(`INSERT INTO revisions (${columns}) VALUES (@rule, @revision, @body, @at, @author, @via)`);
+  const insert = db.prepare(
+    `INSERT INTO revisions (${columns}) VALUES (@rule, @revision, @body, @at, @author, @via, @source)`,
+  );
   const ofRule = db.prepare<[string, number], RevisionRow>(
     `SELECT ${columns} FROM revisions WHERE rule = ? ORDER BY revision DESC LIMIT ?`,
   );

@@ -64,7 +64,8 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
       await worker.ask('commit', rows, durability === 'full');
     },
 
-    addRevision: revision => worker.ask('addRevision', { ...revision, body: JSON.stringify(revision.body) }),
+    addRevision: ({ source = null, ...revision }) =>
+      worker.ask('addRevision', { ...revision, source, body: JSON.stringify(revision.body) }),
     revisions: async (rule, limit = 1_000) => (await worker.ask('revisions', rule, limit)).flatMap(asRevision),
     async revision(rule, revision) {
       const row = await worker.ask('revision', rule, revision);
@@ -112,7 +113,8 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   };
 }
 
-const asRevision = (row: RevisionRow): Revision[] => readable<Json>(row.body).map(body => ({ ...row, body }));
+const asRevision = ({ source, ...row }: RevisionRow): Revision[] =>
+  readable<Json>(row.body).map(body => ({ ...row, body, ...(source !== null && { source }) }));
 
 // A text that is none any more is left out: one broken row must not hide the others.
 function readable<T>(text: string): T[] {

@@ -48,6 +48,8 @@ export interface Revision {
   readonly author: string;
   /** mcp, rest, cli, file … */
   readonly via: string;
+  /** The digest of the file's text in which the body stood: the same text is the same body, and need not be parsed. */
+  readonly source?: string;
 }
 
 /** One line of the audit: who did what through which view, and how it ended. */

@@ -6,6 +6,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { stringify } from 'yaml';
 import { systemClock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { digest, jsonEqual } from '../../lib/json.ts';
 import { watchFolder } from '../../lib/watch-folder.ts';
 import { type ParsedYaml, parseYaml } from '../../lib/yaml.ts';
 import { updateYaml } from '../../lib/yaml-edit.ts';
@@ -28,6 +29,8 @@ export interface RuleFile {
   /** Of the rule; of a file that does not parse, its name without the ending. */
   readonly id: string;
   readonly text: string;
+  /** The digest of the text, where the text says nothing beyond what JSON can say. */
+  readonly source?: string;
   /** As written, before defaults and normalising. */
   readonly body?: Json;
   readonly rule?: Rule;
@@ -38,9 +41,23 @@ const isRuleFile = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith('
 /** Ours, to be copied from. */
 const EXAMPLES = 'examples';
 const MAX_BYTES = 1_048_576;
+const NONE_KNOWN: KnownBodies = new Map();
+
+/** Bodies of texts that were read before, by the digest of the text. */
+export type KnownBodies = ReadonlyMap<string, Json>;
 
 /** Reads the text of a rule file. Never throws. */
-export function readRuleText(file: string, text: string): RuleFile {
+export function readRuleText(file: string, text: string, known: KnownBodies = NONE_KNOWN): RuleFile {
+  const source = digest(text);
+  const body = known.get(source);
+  if (body === undefined) return parseRuleText(file, text, source);
+  const result = parseRule(body);
+  // What the schema says against it is told with its line.
+  if (!('rule' in result)) return parseRuleText(file, text, source);
+  return { file, id: result.rule.id, text, source, body, rule: result.rule, faults: [] };
+}
+
+function parseRuleText(file: string, text: string, source: string): RuleFile {
   const named = (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
   let parsed: ParsedYaml;
   try {
@@ -66,7 +83,10 @@ export function readRuleText(file: string, text: string): RuleFile {
   const id =
     body !== null && typeof body === 'object' && !Array.isArray(body) && typeof body.id === 'string' ? body.id : named;
   const result = parseRule(body);
-  if ('rule' in result) return { file, id: result.rule.id, text, body, rule: result.rule, faults: [] };
+  if ('rule' in result) {
+    const isJson = jsonEqual(JSON.parse(JSON.stringify(body)), body);
+    return { file, id: result.rule.id, text, ...(isJson && { source }), body, rule: result.rule, faults: [] };
+  }
   const faults = result.issues.map(({ path, message, hint }) => {
     const place = parsed.lineOf(
       path
@@ -79,8 +99,17 @@ export function readRuleText(file: string, text: string): RuleFile {
   return { file, id, text, body, faults };
 }
 
+/** The digest of a text that was written for a body, where the text says just that. */
+export function sourceOf(file: string, text: string, body: Json): string | undefined {
+  const read = readRuleText(file, text);
+  return read.body !== undefined && jsonEqual(read.body, body) ? read.source : undefined;
+}
+
 /** All rule files below a folder, those of `examples/` left out; `wanted` picks by name. */
-export function readRuleFiles(dir: string, wanted: (file: string) => boolean = () => true): RuleFile[] {
+export function readRuleFiles(
+  dir: string,
+  { wanted = () => true, known }: { wanted?: (file: string) => boolean; known?: KnownBodies } = {},
+): RuleFile[] {
   let entries: Dirent[];
   try {
     entries = readdirSync(dir, { withFileTypes: true, recursive: true });
@@ -92,11 +121,11 @@ export function readRuleFiles(dir: string, wanted: (file: string) => boolean = (
     .map(entry => relative(dir, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .filter(file => !file.startsWith(`${EXAMPLES}/`) && wanted(file))
     .sort()
-    .map(file => readRuleFile(dir, file));
+    .map(file => readRuleFile(dir, file, known));
 }
 
 /** One rule file. */
-export function readRuleFile(dir: string, file: string): RuleFile {
+export function readRuleFile(dir: string, file: string, known?: KnownBodies): RuleFile {
   const id = (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
   try {
     const text = readFileSync(join(dir, file), 'utf8');
@@ -107,7 +136,7 @@ export function readRuleFile(dir: string, file: string): RuleFile {
         text: '',
         faults: [{ message: 'the file is larger than 1 MiB', line: 1, column: 1, path: '' }],
       };
-    return readRuleText(file, text);
+    return readRuleText(file, text, known);
   } catch (error) {
     return {
       file,

@@ -19,6 +19,7 @@ import {
   readRuleFiles,
   removeRuleFile,
   ruleText,
+  sourceOf,
   watchRuleFiles,
   writeRuleFile,
 } from './files.ts';
@@ -71,7 +72,10 @@ export class Rulebook {
     const stored: StoredRule[] = [];
     // The revisions of thousands of new files share few transactions.
     const recorded: Promise<void>[] = [];
-    for (const file of readRuleFiles(this.parts.dir)) {
+    const known = new Map(
+      [...last.values()].flatMap(({ source, body }) => (source === undefined ? [] : [[source, body]])),
+    );
+    for (const file of readRuleFiles(this.parts.dir, { known })) {
       const entry = this.entryFor(file, last.get(file.id), recorded);
       this.entries.set(entry.id, entry);
       const known = last.get(entry.id);
@@ -220,7 +224,7 @@ export class Rulebook {
     const text = ruleText(body, known ? readRuleFile(this.parts.dir, file).text : undefined);
     const last = await this.lastOf(rule.id);
     const revision = (last?.revision ?? 0) + 1;
-    await this.record(rule.id, revision, body, author);
+    await this.record(rule.id, revision, body, author, sourceOf(file, text, body));
     try {
       await writeRuleFile(this.parts.dir, file, text);
     } catch (error) {
@@ -270,7 +274,9 @@ export class Rulebook {
     const entry = this.listedAt(file);
     if (!entry) return;
     const listed = new Set(this.list().map(one => one.file));
-    const moved = readRuleFiles(this.parts.dir, name => !listed.has(name)).find(read => read.id === entry.id);
+    const moved = readRuleFiles(this.parts.dir, { wanted: name => !listed.has(name) }).find(
+      read => read.id === entry.id,
+    );
     if (!moved) return this.retire(entry, this.byHand);
     this.entries.set(entry.id, { ...entry, file: moved.file });
     return this.changedByHand(moved.file);
@@ -307,7 +313,7 @@ export class Rulebook {
     const body = read.body ?? null;
     if (last && last.body !== null && jsonEqual(last.body, body)) return entryOf(read, last.revision);
     const revision = (last?.revision ?? 0) + 1;
-    recorded.push(this.record(read.id, revision, body, this.byHand));
+    recorded.push(this.record(read.id, revision, body, this.byHand, read.source));
     return entryOf(read, revision);
   }
 
@@ -326,7 +332,7 @@ export class Rulebook {
     else engine?.core.sinks.onRule(id, 'deleted');
   }
 
-  private record(rule: string, revision: number, body: Json, author: Author): Promise<void> {
+  private record(rule: string, revision: number, body: Json, author: Author, source?: string): Promise<void> {
     return this.parts.store.addRevision({
       rule,
       revision,
@@ -334,6 +340,7 @@ export class Rulebook {
       at: this.parts.now(),
       author: author.name,
       via: author.via,
+      ...(source !== undefined && { source }),
     });
   }
 

@@ -96,10 +96,15 @@ describe.each(implementations)('the %s store', (_name, open) => {
     expect((await store.revisions('fan')).map(({ revision: n }) => n)).toEqual([3, 2, 1]);
     expect((await store.revisions('fan', 2)).map(({ revision: n }) => n)).toEqual([3, 2]);
     expect(await store.revision('fan', 1)).toEqual(revision('fan', 1));
+    await store.addRevision({ ...revision('fan', 4), source: 'digest' });
+    expect(await store.revision('fan', 4)).toEqual({ ...revision('fan', 4), source: 'digest' });
     expect(await store.revision('fan', 9)).toBeUndefined();
     expect(await store.revisions('none')).toEqual([]);
     const last = await store.lastRevisions();
-    expect(last.sort((a, b) => (a.rule < b.rule ? -1 : 1))).toEqual([revision('fan', 3, null), revision('lamp', 1)]);
+    expect(last.sort((a, b) => (a.rule < b.rule ? -1 : 1))).toEqual([
+      { ...revision('fan', 4), source: 'digest' },
+      revision('lamp', 1),
+    ]);
   });
 
   test('finds traces newest first, by rule, by outcome, and page by page', async () => {

@@ -68,7 +68,9 @@ describe('durability', () => {
     expect(level()).toBe(FULL);
     core.together([core.putTraces([{ run: '01', rule: 'fan', outcome: 'completed', body: '{}' }])]);
     expect(level()).toBe(NORMAL);
-    core.together([core.addRevision({ rule: 'fan', revision: 1, body: '{}', at: 1, author: 'a', via: 'file' })]);
+    core.together([
+      core.addRevision({ rule: 'fan', revision: 1, body: '{}', at: 1, author: 'a', via: 'file', source: null }),
+    ]);
     expect(level()).toBe(FULL);
   });
 
