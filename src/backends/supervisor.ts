@@ -24,6 +24,8 @@ export interface SupervisionParts {
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
 const SHORTEST_WAIT_MS = 100;
+/** Refused credentials are not offered again within a minute, whatever chance says. */
+const SHORTEST_WAIT_REFUSED_MS = 90_000;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 5_000;
 /** A connection that lasted this long was a good one: the next failure begins with a short wait. */
@@ -129,10 +131,10 @@ class Supervisor implements Backend {
     await stopQuietly(this.backend, this.parts);
     if (!this.sink) return;
     // Wrong credentials do not get better by trying, and consoles lock accounts out for it.
-    const longest = hasCode(error, 'BACKEND_AUTH')
-      ? LONGEST_WAIT_MS
-      : FIRST_WAIT_MS * 2 ** Math.min(this.failures++, 30);
-    const wait = Math.max(SHORTEST_WAIT_MS, Math.round(random() * Math.min(longest, LONGEST_WAIT_MS)));
+    const isRefused = hasCode(error, 'BACKEND_AUTH');
+    const longest = isRefused ? LONGEST_WAIT_MS : FIRST_WAIT_MS * 2 ** Math.min(this.failures++, 30);
+    const shortest = isRefused ? SHORTEST_WAIT_REFUSED_MS : SHORTEST_WAIT_MS;
+    const wait = Math.max(shortest, Math.round(random() * Math.min(longest, LONGEST_WAIT_MS)));
     log.warn({ backend: this.id, error: messageOf(error), nextTryMs: wait }, 'a backend is offline');
     this.cancelRetry = clock.after(wait, () => void this.begin());
   }
@@ -160,9 +162,9 @@ class Supervisor implements Backend {
         this.watch(life);
       },
       ready: () => heard(sink => sink.ready()),
-      offline: reason => {
+      offline: (reason, code = 'BACKEND_OFFLINE') => {
         life.cancelWatch();
-        if (this.backend.restartWhenOffline) void this.fail(life, new CausewayError('BACKEND_OFFLINE', reason));
+        if (this.backend.restartWhenOffline) void this.fail(life, new CausewayError(code, reason));
         else heard(sink => sink.offline(reason));
       },
     };

@@ -1,5 +1,5 @@
 // Commands, their results, and the port through which a backend carries them out.
-import type { ErrorJson } from '../lib/errors.ts';
+import type { ErrorCode, ErrorJson } from '../lib/errors.ts';
 import type { Cause } from './cause.ts';
 import type { Device } from './device.ts';
 import type { Report } from './event.ts';
@@ -38,8 +38,11 @@ export interface BackendSink {
   device(device: Device): void;
   removed(deviceId: string): void;
   report(report: Report): void;
-  /** The connection is lost or refused; reports may be missing from now on. */
-  offline(reason: string): void;
+  /**
+   * The connection is lost or refused; reports may be missing from now on.
+   * @param code BACKEND_AUTH where our credentials were refused: they are not to be offered again soon
+   */
+  offline(reason: string, code?: ErrorCode): void;
   /** (Re)connected: reports are `resync` until `ready`. */
   online(): void;
   /** The snapshot is complete. */

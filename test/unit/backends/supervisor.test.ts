@@ -100,6 +100,19 @@ describe('a start that fails', () => {
     expect(puppet.starts).toBe(2);
   });
 
+  test.each([0, 0.1, 0.2, 0.5])(
+    'by wrong credentials is not tried again within a minute, whatever chance says (%d)',
+    async random => {
+      const { puppet, supervised, sink, pass } = stage(random);
+      puppet.onStart = failing('BACKEND_AUTH');
+      await supervised.start(sink);
+      await pass(60 * SECOND);
+      expect(puppet.starts).toBe(1);
+      await pass(240 * SECOND);
+      expect(puppet.starts).toBeGreaterThan(1);
+    },
+  );
+
   test('by a throw outside of any promise is no different', async () => {
     const { puppet, supervised, sink, pass } = stage();
     puppet.onStart = () => {
@@ -143,6 +156,17 @@ describe('a running backend', () => {
     await pass(10 * SECOND);
     expect(puppet.starts).toBe(1);
     expect(sink.lines).toEqual(['online', 'offline: unplugged']);
+  });
+
+  test('whose credentials are refused later on is not started anew within a minute either', async () => {
+    const { puppet, supervised, sink, pass } = stage(0);
+    puppet.restartWhenOffline = true;
+    await supervised.start(sink);
+    puppet.sink?.offline('the key was revoked', 'BACKEND_AUTH');
+    await pass(60 * SECOND);
+    expect(puppet.starts).toBe(1);
+    await pass(60 * SECOND);
+    expect(puppet.starts).toBe(2);
   });
 
   test('that asks for it is stopped and started anew, and what the old one still says is not heard', async () => {
