@@ -4,7 +4,8 @@ import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Counters } from './counters.ts';
 import { dataOf, isFailure, request } from './http.ts';
-import { createLanes, type Lanes } from './lanes.ts';
+import type { Lanes } from './lanes.ts';
+import type { Refusal } from './refusal.ts';
 import type { HubitatConfig } from './schema.ts';
 import { withSignals } from './signals.ts';
 
@@ -13,6 +14,10 @@ export interface ClientParts {
   readonly config: HubitatConfig;
   readonly clock: Clock;
   readonly counters: Counters;
+  /** Of the access token, over all connections. */
+  readonly refusal: Refusal;
+  /** Shared by all that asks this hub. */
+  readonly lanes: Lanes;
   /** Ends everything that is on its way. */
   readonly signal: AbortSignal;
 }
@@ -52,7 +57,7 @@ export interface HubClient {
 }
 
 /** Requests that a hub bears at once; more make it refuse apps for "excessive hub load". */
-const IN_FLIGHT = 4;
+export const IN_FLIGHT = 4;
 const TRIES = 3;
 const FIRST_WAIT_MS = 500;
 export const REQUEST_TIMEOUT_MS = 10_000;
@@ -83,15 +88,21 @@ export async function insist<T>(
 
 /** A client for one connection; it ends with the signal. */
 export function createClient(parts: ClientParts): HubClient {
-  const { config, clock, signal } = parts;
+  const { config, clock, lanes, refusal, signal } = parts;
   const origin = new URL(config.url).origin;
-  const lanes = createLanes(IN_FLIGHT);
   const urlOf = (path: string) => {
     const query = new URLSearchParams({ access_token: config.token.reveal() });
     return `${origin}/apps/api/${config.app}${path}?${query}`;
   };
-  const once = async (path: string, what: string, timeoutMs: number, given: AbortSignal) =>
-    dataOf(await request(clock, { url: urlOf(path), what, timeoutMs, signal: given }), what);
+  const once = async (path: string, what: string, timeoutMs: number, given: AbortSignal) => {
+    refusal.check();
+    try {
+      return dataOf(await request(clock, { url: urlOf(path), what, timeoutMs, signal: given }), what);
+    } catch (thrown) {
+      if (isFailure(thrown) && thrown.error.code === 'BACKEND_AUTH') refusal.note(thrown.error);
+      throw thrown;
+    }
+  };
 
   return {
     origin,

@@ -6,15 +6,14 @@ import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
-import { createClient, type HubClient } from './client.ts';
-import type { Counters } from './counters.ts';
+import { type ClientParts, createClient, type HubClient } from './client.ts';
 import { type EventListener, type EventSource, openEventSocket } from './eventsocket.ts';
 import { createKnown, type Known } from './known.ts';
 import { openListener } from './listener.ts';
 import type { LiveSocket } from './live-socket.ts';
 import { followLog } from './logsocket.ts';
+import type { Pages } from './pages.ts';
 import { createRunMethod, type RunMethod } from './runmethod.ts';
-import type { HubitatConfig } from './schema.ts';
 import { type Learned, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { HubEvent } from './wire.ts';
 
@@ -29,9 +28,8 @@ export interface HubitatParts {
 }
 
 /** What a connection needs. */
-export interface ConnectionParts extends HubitatParts {
-  readonly config: HubitatConfig;
-  readonly counters: Counters;
+export interface ConnectionParts extends HubitatParts, Omit<ClientParts, 'signal'> {
+  readonly pages: Pages;
   readonly learned: Learned;
   readonly sink: BackendSink;
 }
@@ -59,14 +57,14 @@ export class Connection {
   private work: Promise<void> = Promise.resolve();
 
   constructor(parts: ConnectionParts) {
-    const { config, clock, counters, id, learned, sink, log } = parts;
+    const { config, counters, id, learned, sink } = parts;
     this.parts = parts;
     this.usesListener = config.events === 'listener' || (config.events === 'auto' && !parts.isLoopbackOnly);
     const { signal } = this.ending;
     // Everything that waits listens to it.
     setMaxListeners(0, signal);
-    this.client = createClient({ config, clock, counters, signal });
-    this.runMethod = createRunMethod({ config, clock, counters, signal, log });
+    this.client = createClient({ ...parts, signal });
+    this.runMethod = createRunMethod({ ...parts, signal });
     this.known = createKnown(id, sink, counters, scale => {
       learned.scale ??= scale;
     });
@@ -95,14 +93,14 @@ export class Connection {
 
   private async openSource(): Promise<EventSource> {
     const { config, clock, counters, learned, log, id } = this.parts;
-    const { client } = this;
+    const { client, ending } = this;
     const listener: EventListener = {
       onEvent: event => this.onEvent(event),
       onGap: () => this.resync('the eventsocket was away'),
       onLost: reason => this.lost(new CausewayError('BACKEND_OFFLINE', reason)),
     };
     if (this.usesListener) {
-      return openListener({ config, client, clock, counters, listener, signal: this.ending.signal });
+      return openListener({ ...this.parts, client, listener, signal: ending.signal });
     }
     if (config.events === 'auto' && !learned.done.has('way')) {
       learned.done.add('way');
@@ -166,8 +164,14 @@ export class Connection {
     });
   }
 
+  /** What a command met with: a hub that is gone shows by this first, where it pushes its events. */
+  suspect(error: CausewayError): void {
+    if (error.code === 'BACKEND_AUTH') this.lost(error);
+    else this.lookSoon();
+  }
+
   /** Compares all with the hub now, unless that was just done. */
-  lookSoon(): void {
+  private lookSoon(): void {
     if (this.parts.clock.elapsed() - this.lastLook >= REFRESH_MS) this.look();
   }
 
@@ -213,7 +217,7 @@ export class Connection {
   private lost(error: CausewayError): void {
     if (this.ending.signal.aborted) return;
     this.isReady = false;
-    this.parts.sink.offline(error.message);
+    this.parts.sink.offline(error.message, error.code);
   }
 
   private follow(): void {

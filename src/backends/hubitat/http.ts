@@ -14,6 +14,8 @@ export interface HubRequest {
   /** Posted; without one it is a GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body is read and thrown away: it is large, and nobody wants it. */
+  readonly discards?: boolean;
 }
 
 /** What came back, whatever the label says (the hub calls JSON text/html at times). */
@@ -46,7 +48,7 @@ const UNSENT = new Set([
 /** Sends it. Throws a `Failure` when there is no answer. */
 export async function request(
   clock: Clock,
-  { url, what, timeoutMs, signal, body, headers }: HubRequest,
+  { url, what, timeoutMs, signal, body, headers, discards = false }: HubRequest,
 ): Promise<HubAnswer> {
   const limit = new AbortController();
   const cancel = clock.after(timeoutMs, () => limit.abort());
@@ -59,17 +61,38 @@ export async function request(
         ...(body !== undefined && { body }),
         ...(headers && { headers }),
       });
-      return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
+      const text = await textOf(response, what, discards);
+      return { status: response.status, text, cookies: response.headers.getSetCookie() };
     });
   } catch (error) {
     // Given up by us: the hub may be in the middle of it.
     if (signal.aborted) {
       throw { passing: false, uncertain: true, error: asCausewayError(signal.reason) } satisfies Failure;
     }
+    if (isFailure(error)) throw error;
     throw unanswered(error, { what, host: new URL(url).host, timeoutMs, late: limit.signal.aborted });
   } finally {
     cancel();
   }
+}
+
+/** A list of thousands of devices has some twenty megabytes. */
+const LARGEST_BODY = 64 * 1024 * 1024;
+
+async function textOf(response: Response, what: string, discards: boolean): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    if (discards) continue;
+    size += chunk.length;
+    if (size > LARGEST_BODY) {
+      throw final('BACKEND_REJECTED', `the hub’s answer is larger than is taken: ${what}`, {
+        hint: 'see whether url in config.yaml is the hub’s',
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function unanswered(

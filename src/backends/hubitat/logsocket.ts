@@ -5,7 +5,8 @@ import { parseJson } from '../../lib/json.ts';
 import type { Report } from '../../model/event.ts';
 import { keepSocket, type LiveSocket } from './live-socket.ts';
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+/** From the least to the gravest. */
+export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 /** A level of the hub's log. */
 export type LogLevel = (typeof LEVELS)[number];
 

@@ -51,6 +51,24 @@ describe('a wrong token', () => {
     expect(await supervised.test()).toMatchObject({ ok: false, hint: expect.stringMatching(/token.*config\.yaml/) });
   });
 
+  test.each(['eventsocket', 'listener'])(
+    'that becomes wrong later is offered once by a command, and then not for a minute (%s)',
+    async events => {
+      const { hub, supervised, sink, clock } = await stage({ settings: { events } });
+      hub.token = 'renewed';
+      const asked = hub.requests.length;
+      const press = () => supervised.execute(commandTo('hubitat:location', 'setMode', { mode: 'Night' }), patience());
+      await expect(press()).rejects.toMatchObject({ code: 'BACKEND_AUTH', hint: expect.stringContaining('token') });
+      await eventually(() => sink.lines.some(line => /offline: .*access token/.test(line)), 'offline');
+      await expect(press()).rejects.toMatchObject({ code: 'BACKEND_OFFLINE' });
+      await clock.jump(60_000);
+      // Neither a retry, nor the poll, nor what a stop clears up.
+      expect(hub.requests.length - asked).toBe(1);
+      await clock.jump(60_000);
+      await eventually(() => hub.requests.length - asked > 1, 'the next attempt');
+    },
+  );
+
   test('that becomes wrong later is noticed by the next poll, and does not become a storm either', async () => {
     const { hub, sink, clock } = await stage({ settings: { poll: '5m' } });
     hub.token = 'renewed';
