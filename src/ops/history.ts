@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { iso } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { CausewayError } from '../lib/errors.ts';
+import { instant } from '../lib/instant.ts';
 import type { Event } from '../model/event.ts';
 import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
@@ -13,20 +14,6 @@ import { showEvent } from './show.ts';
 
 const AnyObject = z.looseObject({});
 const limit = z.int().min(1).max(500).optional();
-
-/** An instant: ISO 8601, or a duration ago (`2h`). @throws INPUT_INVALID */
-function instant(text: string | undefined, now: number, path: string): number | undefined {
-  if (text === undefined) return undefined;
-  const ago = parseDuration(text);
-  if (ago !== undefined) return now - ago;
-  const at = Date.parse(text);
-  if (Number.isNaN(at))
-    throw new CausewayError('INPUT_INVALID', `"${text}" is no instant`, {
-      path,
-      hint: 'write 2026-11-30T08:00:00Z, or a duration such as 2h for "two hours ago"',
-    });
-  return at;
-}
 
 const filters = {
   device: z.string().optional().meta({ description: 'Device id, alias, or topic' }),
