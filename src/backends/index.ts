@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { defineTable, type Kind } from '../lib/registry.ts';
 import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
+import { hubitatOperations } from './hubitat/operations/index.ts';
 import type { BackendOperation } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 
@@ -37,7 +38,7 @@ export const backendKinds = defineTable<BackendKind>('backend', [
   defineBackend({
     type: 'hubitat',
     schema: HubitatSchema,
-    operations: [],
+    operations: hubitatOperations,
     create: (config, parts) => new HubitatBackend(config, parts),
   }),
 ]);

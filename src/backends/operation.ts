@@ -20,12 +20,17 @@ export interface BackendOperation<
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** A flat strict object. Which system is meant is asked beside it, as `backend`. */
+  /**
+   * A flat strict object. Which system is meant is asked beside it, as `backend`, and where it cannot be undone, `confirm`.
+   * What is called `device` may be an alias to the caller, and is an id here.
+   */
   readonly input: I;
   readonly output: O;
   readonly effect: 'read' | 'write' | 'destructive';
   readonly scope: Scope;
   readonly idempotent?: boolean;
+  /** Refused unless the newest backup that the system keeps of itself is younger than a day. */
+  readonly wantsBackup?: boolean;
   /** The end of its REST route, below `/<type>/`; GET for reads, else POST. */
   readonly path: string;
   run(backend: B, input: z.output<I>, context: OperationContext): Promise<z.input<O>>;

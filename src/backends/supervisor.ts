@@ -3,7 +3,7 @@
 import type { Cancel, Clock } from '../lib/clock.ts';
 import { asCausewayError, CausewayError, hasCode } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import type { Backend, BackendSink, Command } from '../model/command.ts';
+import type { Backend, BackendSink, Command, SystemBackup } from '../model/command.ts';
 
 /** A backend, with what it asks of its supervisor. */
 export interface Supervised extends Backend {
@@ -28,6 +28,9 @@ const SHORTEST_WAIT_MS = 100;
 const SHORTEST_WAIT_REFUSED_MS = 90_000;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 5_000;
+const BACKUPS_TIMEOUT_MS = 30_000;
+/** A large hub takes minutes over its database. */
+const BACKUP_TIMEOUT_MS = 600_000;
 /** A connection that lasted this long was a good one: the next failure begins with a short wait. */
 const STABLE_MS = 60_000;
 /** Timeouts in a row after which a device is not asked for a while. */
@@ -77,12 +80,35 @@ class Supervisor implements Backend {
   private cancelRetry: Cancel = () => {};
   // By device and not for the whole: one dead lamp must not keep a person from the others.
   private readonly circuits = new Map<string, Circuit>();
+  // Only where the backend has them: who asks sees at once what it can do.
+  readonly backups?: (signal: AbortSignal) => Promise<readonly SystemBackup[]>;
+  readonly backup?: (signal: AbortSignal) => Promise<SystemBackup>;
 
   constructor(backend: Supervised, parts: SupervisionParts) {
     this.id = backend.id;
     this.kind = backend.kind;
     this.backend = backend;
     this.parts = parts;
+    const { backups, backup } = backend;
+    if (backups) this.backups = signal => this.limited(BACKUPS_TIMEOUT_MS, signal, own => backups.call(backend, own));
+    if (backup) this.backup = signal => this.limited(BACKUP_TIMEOUT_MS, signal, own => backup.call(backend, own));
+  }
+
+  /** A long task of the backend: ended with the caller's signal, and given up after `ms`. */
+  private async limited<T>(ms: number, signal: AbortSignal, task: (own: AbortSignal) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const own = new AbortController();
+    const give = (reason: unknown) => own.abort(reason);
+    const onAbort = () => give(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await within(this.parts.clock, ms, task(own.signal), `${this.id} did not answer in time`);
+    } catch (error) {
+      give(error);
+      throw asCausewayError(error);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   async start(sink: BackendSink): Promise<void> {
@@ -229,13 +255,13 @@ class Supervisor implements Backend {
 const messageOf = (error: unknown): string => asCausewayError(error).message;
 
 /** The promise, or BACKEND_TIMEOUT after `ms`. */
-async function within(clock: Clock, ms: number, promise: Promise<void>, message: string): Promise<void> {
+async function within<T>(clock: Clock, ms: number, promise: Promise<T>, message: string): Promise<T> {
   let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(ms, () => reject(new CausewayError('BACKEND_TIMEOUT', message)));
   });
   try {
-    await Promise.race([promise, late]);
+    return await Promise.race([promise, late]);
   } finally {
     cancel();
   }

@@ -31,6 +31,11 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, retryable: false, text: 'No credential, or a wrong one.' },
   FORBIDDEN: { status: 403, retryable: false, text: 'The caller’s role or scopes do not allow this.' },
   CONFIRM_REQUIRED: { status: 428, retryable: false, text: 'A destructive operation wants `confirm: true`.' },
+  BACKUP_REQUIRED: {
+    status: 428,
+    retryable: false,
+    text: 'The operation cannot be undone and wants a backup of that system that is younger than a day.',
+  },
   SWITCHED_OFF: { status: 403, retryable: false, text: 'This operation is switched off by the house.' },
   PANIC: { status: 423, retryable: true, text: 'Panic is on: no rule may command anything.' },
   BUDGET: { status: 429, retryable: true, text: 'The device gets more commands than its budget allows.' },

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import { administrationOps } from './administration.ts';
+import { backupOps } from './backups.ts';
 import { deviceOps } from './devices.ts';
 import type { Gateway } from './gateway.ts';
 import { historyOps } from './history.ts';
@@ -17,5 +18,6 @@ export const ops = [
   ...historyOps,
   ...houseOps,
   ...administrationOps,
+  ...backupOps,
   ...systemOps,
 ] as unknown as readonly Op<z.ZodObject, z.ZodObject, Gateway>[];

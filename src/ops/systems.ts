@@ -4,6 +4,7 @@ import { backendKinds } from '../backends/index.ts';
 import type { Supervised } from '../backends/supervisor.ts';
 import { CausewayError } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
+import { requireBackup } from './backups.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
 
@@ -36,17 +37,24 @@ function systemOf({ systems }: Pick<Gateway, 'systems'>, type: string, named: st
 
 /** All of them; each takes `backend` beside its own input. */
 export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
-  operations.map(({ path, run, ...operation }) =>
+  operations.map(({ path, run, wantsBackup = false, ...operation }) =>
     defineOp({
       ...operation,
+      ...(wantsBackup && { description: `${operation.description} Wants a backup that is younger than a day.` }),
       backend: type,
       input: operation.input.extend({
         backend: z.string().min(1).optional().describe(`Which ${type} backend; may be left out where there is one.`),
+        ...(operation.effect === 'destructive' && { confirm: z.boolean().optional() }),
       }),
       route: [operation.effect === 'read' ? 'GET' : 'POST', `/${type}/${path}`],
       listed: false,
-      run: (gateway: Gateway, { backend, ...input }, context) =>
-        run(systemOf(gateway, type, backend as string | undefined), input, context),
+      async run(gateway: Gateway, { backend, confirm: _confirm, ...input }, context) {
+        const system = systemOf(gateway, type, backend as string | undefined);
+        if (wantsBackup) await requireBackup(gateway, system.id, context.signal);
+        const { device } = input;
+        const meant = typeof device === 'string' && { device: gateway.engine.core.devices.resolve(device) };
+        return run(system, { ...input, ...meant }, context);
+      },
     }),
   ),
 );

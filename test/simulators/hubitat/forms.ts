@@ -11,6 +11,8 @@ export interface SimEvent {
   readonly type?: string | undefined;
   readonly description?: string | undefined;
   readonly source?: string | undefined;
+  /** When it happened, epoch ms; the hub's own history alone tells. */
+  readonly at?: number | undefined;
 }
 
 const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));

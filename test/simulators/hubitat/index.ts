@@ -13,7 +13,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { frameForm, postForm, type SimEvent } from './forms.ts';
-import { answerMaker, command } from './maker.ts';
+import { answerMaker } from './maker.ts';
+import { answerPage, answersPage } from './pages.ts';
 import { type SimOptions, SimState } from './state.ts';
 
 export * from './devices.ts';
@@ -165,22 +166,6 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
         return;
       }
       if (made) return reply(response, made.status, made.body);
-    } else if (!lacksRunMethod && pathname === '/device/runmethod' && request.method === 'POST') {
-      if (login && !isLoggedIn(request)) return redirect(response);
-      const { id, method, args } = JSON.parse(body) as { id: number; method: string; args: { value: unknown }[] };
-      const made = command(
-        state,
-        id,
-        method,
-        args.map(({ value }) => value),
-        'runmethod',
-      );
-      if (trouble.cuts > 0) {
-        trouble.cuts--;
-        response.destroy();
-        return;
-      }
-      return reply(response, made?.status ?? 500, made?.body);
     } else if (login && pathname === '/login' && request.method === 'POST') {
       const form = new URLSearchParams(body);
       const fits = form.get('username') === login.username && form.get('password') === login.password;
@@ -189,6 +174,17 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
         response.setHeader('set-cookie', `HUBSESSION=${session}; Path=/; HttpOnly`);
       }
       return redirect(response);
+    } else if (!(lacksRunMethod && pathname === '/device/runmethod')) {
+      const asked = { method: request.method ?? 'GET', path: pathname, query: searchParams, body };
+      const isThere = answersPage(state, pathname);
+      if (isThere && login && !isLoggedIn(request)) return redirect(response);
+      const made = answerPage(state, asked);
+      if (made && trouble.cuts > 0) {
+        trouble.cuts--;
+        response.destroy();
+        return;
+      }
+      if (made) return reply(response, made.status, made.body);
     }
     refused.push(pathname);
     return reply(response, 404, 'not found');
@@ -264,6 +260,7 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
       return { events: eventSockets.size, logs: logSockets.size };
     },
     log(line) {
+      state.keepLog(line);
       for (const socket of logSockets) socket.send(JSON.stringify({ ...line, time: '2026-03-03 14:20:00.000' }));
     },
     sendFrame: frame,

@@ -24,6 +24,21 @@ export interface SimQuirks {
   noLocationPosts: boolean;
   /** Older firmware: no `/devices/*`. */
   lacksDetailList: boolean;
+  /** Other firmware: these of the hub's own pages are not there. */
+  missingPages: RegExp | undefined;
+  /** It answers with an archive that its list does not show. */
+  losesBackups: boolean;
+}
+
+/** What the hub is and how it does. */
+export interface SimSelf {
+  name: string;
+  version: string;
+  memoryKb: number | string;
+  temperatureC: number;
+  databaseSize: number;
+  uptime: string;
+  alerts: Record<string, boolean | string | number>;
 }
 
 /** How the hub begins. */
@@ -51,7 +66,23 @@ export class SimState {
     splitFrames: false,
     noLocationPosts: false,
     lacksDetailList: false,
+    missingPages: undefined,
+    losesBackups: false,
   };
+  readonly self: SimSelf = {
+    name: 'Simulated Hub',
+    version: '2.5.1.181',
+    memoryKb: 412_000,
+    temperatureC: 48.5,
+    databaseSize: 65,
+    uptime: '12d 3h 4m',
+    alerts: { hubLoadElevated: false, platformUpdateAvailable: true, platformUpdateVersion: '2.5.2.110' },
+  };
+  /** As `/hub2/localBackups` lists them. */
+  readonly backups: Record<string, unknown>[] = [];
+  /** As `/logs/past/json` tells them, oldest first. */
+  readonly logLines: string[] = [];
+  reboots = 0;
   modes: { active: boolean; id: number; name: string }[] | undefined;
   hsm: string | undefined;
   variables: { name: string; type: string; value: unknown }[] | undefined;
@@ -78,7 +109,55 @@ export class SimState {
     this.variables = variables?.map(variable => ({ ...variable }));
   }
 
-  private tell(event: SimEvent): void {
+  /** A backup that was made then. */
+  addBackup(at: number): void {
+    const time = new Date(at).toISOString();
+    this.backups.unshift({
+      name: `${time.slice(0, 10)}~${this.self.version}~${this.backups.length}.lzf`,
+      createTime: time.slice(0, 10),
+      createTimeOrig: time.replace(/\.\d+Z$/, '+0000'),
+      fileSize: 3 * 1024 * 1024,
+      fullBackup: false,
+    });
+  }
+
+  /** A line of the log as it is kept. */
+  keepLog({
+    name,
+    msg,
+    id,
+    type,
+    level,
+  }: {
+    name: string;
+    msg: string;
+    id: number;
+    type: string;
+    level: string;
+  }): void {
+    const time = new Date().toISOString().replace('T', ' ').replace('Z', '');
+    this.logLines.push(`${time}\t${level}\t${type}|${id}|${name}|${msg}`);
+    if (this.logLines.length > 1_000) this.logLines.shift();
+  }
+
+  /** A row of the hub's own history. */
+  readonly eventRow = ({ name, value, unit, device, type, description, at }: SimEvent) => ({
+    id: at,
+    name,
+    value: value === null ? null : String(value),
+    unit: unit ?? null,
+    descriptionText: description ?? null,
+    source: device ? 'DEVICE' : 'LOCATION',
+    type: type ?? null,
+    date: new Date(at ?? 0).toISOString().replace('Z', '+0000'),
+    isStateChange: true,
+    deviceId: device?.id ?? null,
+    producedBy: device ? `<a href="/device/edit/${device.id}">${device.label}</a>` : '',
+    triggered: '',
+  });
+
+  private tell(given: SimEvent): void {
+    const event = { ...given, at: Date.now() };
     this.history.unshift(event);
     if (this.history.length > 200) this.history.pop();
     this.emit(event);
@@ -98,7 +177,7 @@ export class SimState {
       ? `°${this.scale}`
       : device.attributes.find(one => one.name === attribute)?.unit;
     const event = { name: attribute, value, device, unit, description: `${device.label} ${attribute} is ${value}` };
-    if (quietly) this.history.unshift(event);
+    if (quietly) this.history.unshift({ ...event, at: Date.now() });
     else this.tell(event);
   }
 
