@@ -308,3 +308,42 @@ describe('commands', () => {
     expect(await codeOf(supervised.execute(commandTo('puppet:a', 'on'), patience()))).toBe('INTERNAL');
   });
 });
+
+describe('the backups of a backend', () => {
+  test('are there only where the backend has them', () => {
+    const { supervised } = stage();
+    expect(supervised.backups).toBeUndefined();
+    expect(supervised.backup).toBeUndefined();
+  });
+
+  test('are passed through, and given up when the backend takes too long', async () => {
+    const { clock, puppet, parts, pass } = stage();
+    let given: AbortSignal | undefined;
+    const able = Object.assign(puppet, {
+      backups: async () => [{ name: 'one', at: 1 }],
+      backup: (signal: AbortSignal) => {
+        given = signal;
+        return new Promise<never>(() => {});
+      },
+    });
+    const supervised = supervise(able, parts);
+    expect(await supervised.backups?.(patience())).toEqual([{ name: 'one', at: 1 }]);
+    const making = supervised.backup?.(patience()) as Promise<unknown>;
+    const outcome = expect(making).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+    await pass(600 * SECOND);
+    await outcome;
+    expect(given?.aborted).toBe(true);
+    expect(clock.runNext(Number.POSITIVE_INFINITY)).toBe(false);
+  });
+
+  test('end with who asked for them', async () => {
+    const { puppet, parts } = stage();
+    const backup = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const supervised = supervise(Object.assign(puppet, { backup }), parts);
+    const asking = new AbortController();
+    const making = supervised.backup?.(asking.signal) as Promise<unknown>;
+    asking.abort(new CausewayError('BACKEND_OFFLINE', 'nobody waits any more'));
+    await expect(making).rejects.toMatchObject({ code: 'BACKEND_OFFLINE' });
+  });
+});
