@@ -118,3 +118,9 @@ export function captureScene(core: Core, name: string, devices: readonly string[
   core.scenes.set(name, scene);
   core.tx.put('scenes', name, scene);
 }
+
+/** Forgets what was captured under a name. */
+export function forgetScene(core: Core, name: string): void {
+  core.scenes.delete(name);
+  core.tx.put('scenes', name, undefined);
+}

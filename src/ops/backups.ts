@@ -101,4 +101,4 @@ const createBackup = defineOp({
 });
 
 /** Operations on the backups of bridged systems. */
-export const backupOps = [listBackups, createBackup];
+export const backupOps = [listBackups, createBackup] as const;

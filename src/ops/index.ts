@@ -9,14 +9,18 @@ import { historyOps } from './history.ts';
 import { houseOps } from './house.ts';
 import type { Op } from './op.ts';
 import { ruleOps } from './rules.ts';
+import { sceneOps } from './scenes.ts';
+import { swapOps } from './swap.ts';
 import { systemOps } from './systems.ts';
 
 /** All operations, in the order in which they are listed. */
 export const ops = [
   ...ruleOps,
   ...deviceOps,
+  ...swapOps,
   ...historyOps,
   ...houseOps,
+  ...sceneOps,
   ...administrationOps,
   ...backupOps,
   ...systemOps,
