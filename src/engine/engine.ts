@@ -14,6 +14,7 @@ import type { House } from '../state/house.ts';
 import type { Values } from '../state/values.ts';
 import type { Store } from '../store/store.ts';
 import { TurnTransaction } from '../store/transaction.ts';
+import { sinkFor } from './backend-sink.ts';
 import { commandEvent, ResultWaiters } from './commands.ts';
 import type { Core, EngineSettings, EngineSinks, FireRequest, LiveRule, NewEvent, ResumeRequest } from './core.ts';
 import { Expressions } from './evaluate.ts';
@@ -24,7 +25,6 @@ import {
   CauseRecords,
   type InputParts,
   inputCounters,
-  sinkFor,
   type WebhookRequest,
 } from './inputs.ts';
 import { Judge } from './judge.ts';

@@ -1,15 +1,15 @@
 // What comes in from backends and from outside, applied to the present and told as events.
 import { parseJson } from '../lib/json.ts';
 import { type Cause, causedBy, type Maker, rootCause } from '../model/cause.ts';
-import type { BackendSink } from '../model/command.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Report } from '../model/event.ts';
 import { coerce, type Json } from '../model/value.ts';
 import type { BackendStatus } from '../state/devices.ts';
 import type { Core } from './core.ts';
-import { standsForOlder, type ValueReport } from './flood.ts';
+import type { ValueReport } from './flood.ts';
 import { setMode } from './house-changes.ts';
 import { keys } from './signals.ts';
+import { applyLog } from './system-logs.ts';
 
 /** Counted, and told in metrics. */
 export interface InputCounters {
@@ -19,6 +19,8 @@ export interface InputCounters {
   rejected: number;
   unknownDevices: number;
   messages: number;
+  /** Lines of systems' own logs that were too many. */
+  logsLeftOut: number;
 }
 
 export const inputCounters = (): InputCounters => ({
@@ -28,6 +30,7 @@ export const inputCounters = (): InputCounters => ({
   rejected: 0,
   unknownDevices: 0,
   messages: 0,
+  logsLeftOut: 0,
 });
 
 /** Remembers causes by the ids of events, commands and publishes, so that an outsider can name one. */
@@ -61,11 +64,11 @@ export interface InputParts {
   modeOwner(): string | undefined;
 }
 
-const statusOf = (core: Core, backend: string): BackendStatus =>
+export const statusOf = (core: Core, backend: string): BackendStatus =>
   core.devices.backend(backend) ?? { state: 'offline', ready: false, epoch: 0, since: core.timeline.now() };
 
 /** Applies one report of a backend. */
-function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
+export function applyReport(core: Core, parts: InputParts, backend: string, report: Report): void {
   parts.counters.reports++;
   if (report.type === 'availability') {
     setAvailability(core, report.device, report.state);
@@ -92,7 +95,10 @@ function applyReport(core: Core, parts: InputParts, backend: string, report: Rep
     });
     return;
   }
-  if (report.type === 'log') return;
+  if (report.type === 'log') {
+    applyLog(core, backend, report);
+    return;
+  }
   const device = core.devices.get(report.device);
   if (!device) {
     parts.counters.unknownDevices++;
@@ -255,7 +261,7 @@ function tellDevice(core: Core, device: string): void {
 }
 
 /** A device is declared, anew or otherwise. */
-function putDevice(core: Core, device: Device): void {
+export function putDevice(core: Core, device: Device): void {
   const was = core.devices.availability(device.id);
   core.devices.put(device);
   core.tx.putLazily('devices', device.id, device);
@@ -264,7 +270,7 @@ function putDevice(core: Core, device: Device): void {
 }
 
 /** A device is gone for good. */
-function removeDevice(core: Core, id: string): void {
+export function removeDevice(core: Core, id: string): void {
   const was = core.devices.availability(id);
   const attributes = [...(core.values.of(id)?.keys() ?? [])];
   core.devices.remove(id);
@@ -345,53 +351,4 @@ export function applyWebhook(core: Core, parts: InputParts, id: string, request:
     change: 'reported',
     cause: parts.causes.follow(causeId, core.ids(), 'user', { kind: 'webhook', ref: client }),
   });
-}
-
-/** The sink that a backend is started with: each call becomes an input of the engine. */
-export function sinkFor(
-  core: Core,
-  parts: InputParts,
-  backend: string,
-  push: (key: string | undefined, run: () => void, news: boolean) => void,
-  onReady: () => void,
-): BackendSink {
-  const newest = new Map<string, ValueReport>();
-  return {
-    devices(devices) {
-      push(
-        undefined,
-        () => {
-          const ids = new Set(devices.map(device => device.id));
-          for (const device of devices) putDevice(core, device);
-          for (const known of core.devices.all())
-            if (backendOf(known.id) === backend && !ids.has(known.id)) removeDevice(core, known.id);
-        },
-        false,
-      );
-    },
-    device: device => push(undefined, () => putDevice(core, device), false),
-    removed: id => push(undefined, () => removeDevice(core, id), false),
-    report: report => {
-      const key = report.type === 'value' ? `${report.device}\n${report.attribute}` : undefined;
-      const stands = key !== undefined && standsForOlder(core, report as ValueReport, newest.get(key));
-      if (stands) newest.set(key, report as ValueReport);
-      push(stands ? key : undefined, () => applyReport(core, parts, backend, report), true);
-    },
-    offline: reason =>
-      push(undefined, () => setBackend(core, backend, { state: 'offline', ready: false, reason }), false),
-    online() {
-      newest.clear();
-      push(undefined, () => setBackend(core, backend, { state: 'online', ready: false }), false);
-    },
-    ready() {
-      push(
-        undefined,
-        () => {
-          setBackend(core, backend, { state: 'online', ready: true, epoch: statusOf(core, backend).epoch + 1 });
-          onReady();
-        },
-        false,
-      );
-    },
-  };
 }

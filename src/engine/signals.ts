@@ -23,6 +23,7 @@ export const keys = {
   startup: 'startup',
   rule: (id: string) => `R|${id}`,
   answer: 'answer',
+  log: 'log',
 } as const;
 
 /** The engine's stream of events, by key. */

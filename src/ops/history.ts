@@ -13,6 +13,8 @@ import { defineOp } from './op.ts';
 import { showEvent } from './show.ts';
 
 const AnyObject = z.looseObject({});
+/** Lines of a log that a question looks at, at most. */
+const LOOKED_AT = 5_000;
 const limit = z.int().min(1).max(500).optional();
 
 const filters = {
@@ -30,6 +32,12 @@ const matcher = (gateway: Gateway, input: { device?: string; attribute?: string;
     (input.backend === undefined || event.backend === input.backend) &&
     (input.kind === undefined || event.kind === input.kind);
 };
+
+/** Lines of logs would push the rest aside: only where events of the system are asked for. */
+const kindsOf = (kind: string | undefined): JournalKind[] => [
+  ...(['event', 'message', 'mode', 'variable', 'availability', 'webhook', 'flow'] as const),
+  ...(kind === 'system' ? (['log'] as const) : []),
+];
 
 const listEvents = defineOp({
   name: 'list_events',
@@ -55,7 +63,7 @@ const listEvents = defineOp({
     const entries = await gateway.journal.query({
       ...(input.device !== undefined && { subject: gateway.engine.core.devices.resolve(input.device) }),
       ...(input.attribute !== undefined && { attribute: input.attribute }),
-      kinds: ['event', 'message', 'mode', 'variable', 'availability', 'webhook', 'flow'] satisfies JournalKind[],
+      kinds: kindsOf(input.kind),
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
       newestFirst: true,
@@ -63,6 +71,71 @@ const listEvents = defineOp({
     });
     const events = entries.map(entry => JSON.parse(entry.body) as Event & { ts: unknown });
     return { events: events.filter(matches) as unknown as Record<string, Json>[] };
+  },
+});
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+
+/** A line of a log as it lies in the journal. */
+interface Line {
+  readonly ts: string;
+  readonly backend: string;
+  readonly device: string;
+  readonly value: { readonly level: string; readonly message: string };
+}
+
+const listLogs = defineOp({
+  name: 'list_logs',
+  title: 'Logs of bridged systems',
+  description:
+    'What bridged systems (a hub and its devices) have logged while Causeway followed their logs (`logs` of the backend), newest first; narrow by backend, device, level, text and time. Not the log of Causeway.',
+  input: z.strictObject({
+    backend: z.string().optional(),
+    device: z.string().optional().meta({ description: 'Device id or alias' }),
+    level: z.enum(LEVELS).optional().meta({ description: 'From this level on' }),
+    text: z.string().optional().meta({ description: 'Part of the message, case ignored' }),
+    since: z.string().optional().meta({ description: '`2h`, or an instant; a day ago by default' }),
+    until: z.string().optional(),
+    limit,
+  }),
+  output: z.looseObject({ lines: z.array(AnyObject) }),
+  effect: 'read',
+  scope: 'read',
+  route: ['GET', '/logs'],
+  listed: false,
+  async run(gateway: Gateway, input) {
+    const now = gateway.clock.now();
+    const from = instant(input.since ?? '1d', now, 'since');
+    const to = instant(input.until, now, 'until');
+    const max = input.limit ?? 100;
+    const subject = input.device === undefined ? undefined : gateway.engine.core.devices.resolve(input.device);
+    const least = input.level === undefined ? 0 : LEVELS.indexOf(input.level);
+    const word = input.text?.toLowerCase() ?? '';
+    const entries = await gateway.journal.query({
+      ...(subject !== undefined && { subject }),
+      kinds: ['log'] satisfies JournalKind[],
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      newestFirst: true,
+      limit: LOOKED_AT,
+    });
+    const found = entries
+      .map(entry => JSON.parse(entry.body) as Line)
+      .filter(
+        ({ backend, value: { level, message } }) =>
+          (input.backend === undefined || backend === input.backend) &&
+          // A level that is not known is rather shown than lost.
+          (!(LEVELS as readonly string[]).includes(level) || LEVELS.indexOf(level as 'info') >= least) &&
+          message.toLowerCase().includes(word),
+      );
+    return {
+      lines: found.slice(0, max).map(({ ts, backend, device, value }) => ({
+        at: ts,
+        backend,
+        ...(device !== backend && { device }),
+        ...value,
+      })),
+    };
   },
 });
 
@@ -207,4 +280,4 @@ const listAudit = defineOp({
 });
 
 /** Operations on what happened. */
-export const historyOps = [listEvents, waitForEvent, listRuns, getRun, cancelRun, listAudit];
+export const historyOps = [listEvents, listLogs, waitForEvent, listRuns, getRun, cancelRun, listAudit];

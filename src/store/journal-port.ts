@@ -12,6 +12,7 @@ export type JournalKind =
   | 'backend'
   | 'result'
   | 'flow'
+  | 'log'
   | 'revision'
   | 'clock'
   | 'checkpoint'

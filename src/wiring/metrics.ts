@@ -26,6 +26,7 @@ export function metricsOf(gateway: Gateway, broker: Counters | undefined): strin
         ['{why="late"}', counters.late],
         ['{why="rejected"}', counters.rejected],
         ['{why="unknown_device"}', counters.unknownDevices],
+        ['{why="log_flood"}', counters.logsLeftOut],
       ],
     ],
     ['causeway_messages_total', 'counter', 'Messages of the outside that rules look at', plain(counters.messages)],

@@ -1,5 +1,6 @@
 // The newest events in memory, for lists, long polls and streams.
 import { Subject } from 'rxjs';
+import { LOG } from '../engine/system-logs.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Event } from '../model/event.ts';
 
@@ -16,7 +17,8 @@ export class RecentEvents {
   }
 
   add(event: Event): void {
-    this.ring.push(event);
+    // A system that logs much would push all else out; the journal has its lines.
+    if (event.attribute !== LOG) this.ring.push(event);
     if (this.ring.length > KEPT * 2) this.ring.splice(0, this.ring.length - KEPT);
     this.events$.next(event);
   }

@@ -3,6 +3,7 @@ import type { Subject } from 'rxjs';
 import { encodeEvent } from '../bus/codec.ts';
 import type { Face } from '../bus/face.ts';
 import type { EngineSinks } from '../engine/core.ts';
+import { LOG } from '../engine/system-logs.ts';
 import type { Log } from '../lib/log.ts';
 import type { Event } from '../model/event.ts';
 import type { Trace } from '../model/run.ts';
@@ -43,6 +44,7 @@ const TRACES_KEPT = 5_000;
 function journalKind(event: Event): JournalKind | undefined {
   if (event.attribute === '$availability') return 'availability';
   if (event.attribute === '$device') return undefined;
+  if (event.attribute === LOG) return 'log';
   if (event.kind === 'device') return 'event';
   if (event.kind === 'flow') return 'flow';
   if (event.kind === 'input') return event.backend === 'mqtt' ? 'message' : 'webhook';
@@ -120,7 +122,8 @@ export function sinksOf(
       }
       if (event.attribute === 'mode' && event.kind === 'state') face.mode(event.value, event.ts);
       if (event.device === 'house:variables') face.variable(event.attribute, event.value, event.ts);
-      if (event.attribute.startsWith('$')) {
+      // A line of a log changes nothing that a view shows of its device.
+      if (event.attribute.startsWith('$') && event.attribute !== LOG) {
         tell(uris.device(event.device));
         if (event.attribute === '$device') parts.listChanged$.next();
       } else if (event.kind === 'device') tell(uris.device(event.device));

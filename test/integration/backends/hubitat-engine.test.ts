@@ -17,7 +17,7 @@ import { memoryStore } from '../../../src/store/memory.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { type HubSimulatorOptions, startHubSimulator } from '../../simulators/hubitat/index.ts';
 import { jumpingClock, passing } from './clock.ts';
-import { backendAt } from './hubitat-kit.ts';
+import { backendAt, type Settings } from './hubitat-kit.ts';
 
 const ALL = { name: 'file', devices: true, house: true, rules: true };
 const nothing = () => {};
@@ -28,10 +28,13 @@ afterEach(async () => {
   ends = [];
 });
 
-async function stage(rules: object[], options: HubSimulatorOptions & { modeOwner?: boolean } = {}) {
+async function stage(
+  rules: object[],
+  { settings, ...options }: HubSimulatorOptions & { modeOwner?: boolean; settings?: Settings } = {},
+) {
   const clock = jumpingClock();
   const hub = await startHubSimulator(options);
-  const backend: HubitatBackend = backendAt(hub, { temperature_scale: 'C' }, { clock });
+  const backend: HubitatBackend = backendAt(hub, { temperature_scale: 'C', ...settings }, { clock });
   const supervised = supervise(backend, { clock, log: silentLog, random: () => 0 });
   const events: Event[] = [];
   const results: CommandResult[] = [];
@@ -160,5 +163,34 @@ describe('a rule over a hub', () => {
     hub.state.setMode('Evening');
     await eventually(() => house.mode.value === 'Night', 'the mode');
     expect(hub.state.modes?.find(mode => mode.active)?.name).toBe('Night');
+  });
+
+  test('sees a line of the hub’s log as an event of the system, which wakes no rule', async () => {
+    const { hub, events, engine } = await stage([doorLight], { settings: { logs: 'warn' } });
+    await eventually(() => hub.sockets.logs === 1, 'the log socket');
+    const turnsBefore = engine.live.get('door-light')?.runtime.refused;
+    hub.log({ name: 'Office Door', msg: 'chatter', id: 3, type: 'dev', level: 'info' });
+    hub.log({ name: 'Office Door', msg: 'no <b>answer</b>', id: 3, type: 'dev', level: 'error' });
+    hub.log({ name: 'Maker API', msg: 'slow', id: 12, type: 'app', level: 'warn' });
+    const lines = () => events.filter(({ attribute }) => attribute === '$log');
+    await eventually(() => lines().length === 2, 'the lines');
+    expect(lines()).toMatchObject([
+      { kind: 'system', device: 'hubitat:3', change: 'reported', value: { level: 'error', message: 'no answer' } },
+      { kind: 'system', device: 'hubitat', value: { level: 'warn', message: 'Maker API: slow' } },
+    ]);
+    expect(engine.live.get('door-light')?.runtime).toMatchObject({ runs: 0, refused: turnsBefore });
+    expect(hub.state.received).toEqual([]);
+  });
+
+  test('goes on in a flood of its log: nothing of the devices is lost, the lines are bounded and the rest is counted', async () => {
+    const { hub, events, engine } = await stage([doorLight], { settings: { logs: 'trace' } });
+    await eventually(() => hub.sockets.logs === 1, 'the log socket');
+    for (let i = 0; i < 3_000; i++) hub.log({ name: 'x', msg: `line ${i}`, id: 3, type: 'dev', level: 'debug' });
+    hub.state.set(3, 'contact', 'open');
+    await eventually(() => events.some(({ device, value }) => device === 'hubitat:2' && value === 80), 'the rule');
+    await eventually(() => engine.counters.logsLeftOut > 2_000, 'the count');
+    const lines = events.filter(({ attribute }) => attribute === '$log').length;
+    expect(lines).toBeLessThan(1_000);
+    expect(lines + engine.counters.logsLeftOut).toBeGreaterThanOrEqual(2_900);
   });
 });
