@@ -1,19 +1,16 @@
-// Recorded answers of real hubs through the real client. They are no part of the project: CAUSEWAY_FIXTURES names the folder
-// that has hubitat/*.json; without it the tests are skipped.
-import { existsSync, readFileSync } from 'node:fs';
+// Recorded answers of real hubs through the real client.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { coerce } from '../../../src/model/value.ts';
 import { eventually } from '../../kit/eventually.ts';
+import { recordingsOf } from '../../kit/recordings.ts';
 import { recorder } from '../../unit/backends/kit.ts';
 import { backendAt } from './hubitat-kit.ts';
 
-const FOLDER = join(process.env.CAUSEWAY_FIXTURES ?? '', 'hubitat');
-const isThere = process.env.CAUSEWAY_FIXTURES !== undefined && existsSync(FOLDER);
-const recorded = (name: string): unknown => JSON.parse(readFileSync(join(FOLDER, `maker-${name}.json`), 'utf8'));
+const { isThere, read } = recordingsOf('hubitat');
+const recorded = (name: string) => read(`maker-${name}`);
 
 let ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
