@@ -116,6 +116,8 @@ export interface TriggerContext {
   by(cause: Cause | null): boolean;
   /** A note in the log and, where a hold let go, in the traces. */
   note(reason: 'late', details: { at: number; note: string }): void;
+  /** An event for people: something of what the trigger should hear is lost. Said once an hour. */
+  warn(message: string): void;
 }
 
 /** Fields common to all triggers, beside those of the kind. */

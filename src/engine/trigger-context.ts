@@ -9,6 +9,7 @@ import type { Core, LiveRule } from './core.ts';
 import { dynamicValue, madeBy, nextMinute, scopeOf, watched } from './evaluate.ts';
 import type { Dynamic, Memory, TriggerConfig, TriggerContext, TriggerData } from './kind.ts';
 import { keys } from './signals.ts';
+import { applyLog } from './system-logs.ts';
 import { triggers } from './triggers/index.ts';
 import { pipelineOf } from './triggers/pipeline.ts';
 import type { EngineView } from './view.ts';
@@ -29,6 +30,8 @@ export interface Attaching {
     details?: { at?: number; lateMs?: number; note?: string },
   ): void;
 }
+
+const WARN_EVERY_MS = 3_600_000;
 
 /** What a trigger remembers, in the store as `<rule>/<slot>/<name>`. Classes here: a house has thousands of them. */
 export class StoredMemory implements Memory {
@@ -83,6 +86,7 @@ export class LiveContext implements TriggerContext {
   private readonly live: LiveRule;
   private readonly config: TriggerConfig;
   private readonly attaching: Attaching;
+  private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(core: Core, live: LiveRule, id: string, config: TriggerConfig, memory: Memory, attaching: Attaching) {
     this.core = core;
@@ -181,6 +185,19 @@ export class LiveContext implements TriggerContext {
 
   note(reason: 'late', { at, note }: { at: number; note: string }): void {
     this.attaching.letGo(this.live, this.id, reason, {}, { at: this.core.timeline.fromWall(at), note });
+  }
+
+  warn(message: string): void {
+    const now = this.view.now();
+    if (now - this.warnedAt < WARN_EVERY_MS) return;
+    this.warnedAt = now;
+    const { id } = this.live;
+    applyLog(this.core, 'house', {
+      type: 'log',
+      device: `rule:${id}`,
+      level: 'warn',
+      message: `${this.id}: ${message}`,
+    });
   }
 }
 

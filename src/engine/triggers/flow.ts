@@ -5,8 +5,9 @@ import { Duration, durationMs } from '../../lib/duration.ts';
 import { atPath } from '../../lib/json.ts';
 import type { Json } from '../../model/value.ts';
 import { OneOrMany, triggerFields } from '../fields.ts';
-import { defineTrigger, type Edge, type Memory } from '../kind.ts';
+import { defineTrigger, type Edge, type TriggerContext } from '../kind.ts';
 import { keys } from '../signals.ts';
+import { type Asked, type Entry, isOver, isReached, measureOf, withAdded } from './flow-window.ts';
 import { causeOf } from './level.ts';
 
 const Bound = z.strictObject({ above: z.number().optional(), below: z.number().optional() });
@@ -82,9 +83,8 @@ const schema = z
     ],
   });
 
-// Oldest windows go first; a flood of addresses must not grow without end.
-const MAX_KEYS = 1000;
-const MAX_ENTRIES = 10_000;
+/** Windows of one trigger: a flood of addresses must not grow without end. */
+const MAX_WINDOWS = 1_000;
 
 function fits(flow: Json | undefined, wanted: unknown): boolean {
   if (wanted === undefined) return true;
@@ -105,19 +105,24 @@ function fits(flow: Json | undefined, wanted: unknown): boolean {
   return (Array.isArray(wanted) ? wanted : [wanted]).some(w => text(w) === text(flow ?? null));
 }
 
-type Entry = [at: number, value: Json];
+type Config = z.output<typeof schema>;
 
-/** Adds an entry to the window of a key and returns what is in it. */
-function windowOf(memory: Memory, key: string, entry: Entry, within: number): Entry[] {
-  const name = `w:${key}`;
-  const entries = [
-    ...((memory.get<Json[]>(name) ?? []) as Entry[]).filter(([at]) => entry[0] - at < within),
-    entry,
-  ].slice(-MAX_ENTRIES);
-  memory.set(name, entries as Json);
-  const names = memory.names().filter(other => other.startsWith('w:'));
-  if (names.length > MAX_KEYS) memory.set(names[0] as string, undefined);
-  return entries;
+const askedOf = ({ sum, count = 1, distinct }: Config): Asked =>
+  sum ? { of: 'sum', above: sum.above } : { of: distinct === undefined ? 'count' : 'distinct', count };
+
+/** Makes room for a window of a key that has none: those that are over go first, then the one that is over the soonest. */
+function makeRoom(context: TriggerContext, within: number): void {
+  const { memory, view } = context;
+  const names = memory.names().filter(name => name.startsWith('w:'));
+  if (names.length < MAX_WINDOWS) return;
+  const entriesOf = (name: string) => (memory.get<Json[]>(name) ?? []) as Entry[];
+  const over = names.filter(name => isOver(entriesOf(name), view.now(), within));
+  for (const name of over) memory.set(name, undefined);
+  if (over.length > 0) return;
+  const newest = (name: string) => entriesOf(name).at(-1)?.[0] ?? 0;
+  const soonest = names.reduce((a, b) => (newest(b) < newest(a) ? b : a));
+  memory.set(soonest, undefined);
+  context.warn(`more than ${MAX_WINDOWS} windows at a time; that of ${soonest.slice(2)} is given up`);
 }
 
 export const flow = defineTrigger({
@@ -129,25 +134,31 @@ export const flow = defineTrigger({
       : `when network conversations within ${config.within} reach ${config.count ?? `a sum of ${config.sum?.above}`}`,
   attach: (config, context) => ({
     edges$: context.signal(keys.flow).pipe(
-      filter(signal => fits(signal.value, config.where)),
+      // What a console told before it was ready has happened before.
+      filter(signal => signal.change !== 'resync' && fits(signal.value, config.where)),
       map((signal): Edge | null => {
         const flowData = { flow: signal.value };
         const cause = causeOf(signal);
         if (config.within === undefined) return { do: 'enter', member: '', data: flowData, cause };
         const key = config.per === undefined ? '' : String(atPath(signal.value, config.per) ?? '');
+        const name = `w:${key}`;
+        const within = durationMs(config.within);
+        const asked = askedOf(config);
         const field = config.distinct ?? config.sum?.field;
         const value = field === undefined ? null : (atPath(signal.value, field) ?? null);
-        const entries = windowOf(context.memory, key, [context.view.now(), value], durationMs(config.within));
-        const sum = entries.reduce((total, [, amount]) => total + (typeof amount === 'number' ? amount : 0), 0);
-        const number =
-          config.distinct === undefined ? entries.length : new Set(entries.map(([, v]) => JSON.stringify(v))).size;
-        const reached = config.sum === undefined ? number >= (config.count ?? 1) : sum > config.sum.above;
-        if (!reached) return null;
-        context.memory.set(`w:${key}`, undefined);
+        const known = context.memory.get<Json[]>(name) as Entry[] | undefined;
+        if (!known) makeRoom(context, within);
+        const entries = withAdded(known ?? [], [context.view.now(), value], within, asked);
+        const measure = measureOf(entries, asked);
+        if (!isReached(measure, asked)) {
+          context.memory.set(name, entries as Json);
+          return null;
+        }
+        context.memory.set(name, undefined);
         return {
           do: 'enter',
           member: '',
-          data: { ...flowData, key, ...(config.sum ? { sum } : { count: number }) },
+          data: { ...flowData, key, ...(config.sum ? { sum: measure } : { count: measure }) },
           cause,
         };
       }),
