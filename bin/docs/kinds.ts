@@ -188,7 +188,10 @@ export const TRIGGER_NOTES: Notes = {
   },
   flow: {
     elsewhere: { [NR]: 'a UniFi node and *function*' },
-    notes: ['With `per` there is a window for each value of that field, and `trigger.key` says which one was full.'],
+    notes: [
+      'With `per` there is a window for each value of that field, and `trigger.key` says which one was full.',
+      'A trigger has a thousand windows at most; one more gives up the one that would be over first, and an event of the rule says so. A sum tells apart what lies a 250th of `within` apart.',
+    ],
   },
   mqtt: {
     elsewhere: { [HA]: '`mqtt` trigger', [IOB]: 'states of the *mqtt* adapter', [NR]: '*mqtt in*' },
