@@ -150,6 +150,7 @@ export class Engine implements OperationParts {
       causes: this.causes,
       onDiscarded: parts.onDiscarded ?? (() => {}),
       modeOwner: () => parts.modeOwner?.()?.backend,
+      onPlace: () => this.reconfigured(),
     };
     this.runs = new Runs(this.core, {
       startRule: (rule, args, by, wait) => {

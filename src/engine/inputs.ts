@@ -8,6 +8,7 @@ import type { BackendStatus } from '../state/devices.ts';
 import type { Core } from './core.ts';
 import type { ValueReport } from './flood.ts';
 import { setMode } from './house-changes.ts';
+import { takePlace } from './place.ts';
 import { keys } from './signals.ts';
 import { applyLog } from './system-logs.ts';
 
@@ -62,6 +63,8 @@ export interface InputParts {
   onDiscarded(what: 'late' | 'duplicate' | 'rejected', device: string, attribute: string, body: Json): void;
   /** The backend whose mode is the house's, if one owns it. */
   modeOwner(): string | undefined;
+  /** The house stands somewhere else than was thought. */
+  onPlace(): void;
 }
 
 export const statusOf = (core: Core, backend: string): BackendStatus =>
@@ -93,6 +96,10 @@ export function applyReport(core: Core, parts: InputParts, backend: string, repo
       change: statusOf(core, backend).ready ? 'reported' : 'resync',
       cause: rootCause('', { kind: 'device', ref: backend }, 'device'),
     });
+    return;
+  }
+  if (report.type === 'place') {
+    if (takePlace(core, backend, report)) parts.onPlace();
     return;
   }
   if (report.type === 'log') {

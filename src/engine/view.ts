@@ -14,6 +14,8 @@ import type { Timeline } from './timeline.ts';
 export interface Surroundings {
   zone: string;
   place: { latitude: number; longitude: number } | undefined;
+  /** The backend that told the place; undefined where config.yaml says it. */
+  placeBy?: string;
   periods: Readonly<Record<string, PeriodSpec>>;
   /** Whether the local day of an instant (epoch ms) is a workday; null where nothing is configured. */
   isWorkday(wall: number): boolean | null;

@@ -60,4 +60,6 @@ export type Report =
   | { readonly type: 'availability'; readonly device: string; readonly state: 'online' | 'offline' | 'unknown' }
   | { readonly type: 'flow'; readonly site: string; readonly flow: Json }
   | { readonly type: 'mode'; readonly mode: string }
+  /** Where the system stands, in degrees, north and east positive. */
+  | { readonly type: 'place'; readonly latitude: number; readonly longitude: number }
   | { readonly type: 'log'; readonly device?: string; readonly level: string; readonly message: string };

@@ -23,7 +23,8 @@ const getSystem = defineOp({
   listed: true,
   async run(gateway: Gateway) {
     const { engine } = gateway;
-    const { devices, house, timeline } = engine.core;
+    const { devices, house, surroundings, timeline } = engine.core;
+    const { place, placeBy } = surroundings;
     const rules = gateway.rulebook.list().map(entry => ruleState(gateway, entry));
     return {
       version: gateway.version,
@@ -31,7 +32,7 @@ const getSystem = defineOp({
       started: iso(gateway.startedAt),
       now: iso(gateway.clock.now()),
       timezone: engine.core.surroundings.zone,
-      ...(engine.core.surroundings.place && { location: engine.core.surroundings.place }),
+      ...(place && { location: { ...place, ...(placeBy !== undefined && { told_by: placeBy }) } }),
       addresses: gateway.addresses,
       ready: engine.isReady,
       panic: engine.core.gate.panic,

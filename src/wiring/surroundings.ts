@@ -4,22 +4,26 @@ import { isWorkday } from '../backends/house/workdays.ts';
 import type { House as HouseFile } from '../config/house.ts';
 import { DEFAULT_MODES } from '../config/house.ts';
 import type { Config } from '../config/schema.ts';
+import { rememberedPlace } from '../engine/place.ts';
 import type { Surroundings } from '../engine/view.ts';
 import { dayAt } from '../lib/time/zone.ts';
+import type { Json } from '../model/value.ts';
 import type { Devices } from '../state/devices.ts';
 import type { House } from '../state/house.ts';
 
 /** What rules see of the configuration. */
-export function surroundingsOf(config: Config, house: HouseFile): Surroundings {
+export function surroundingsOf(config: Config, house: HouseFile, meta: ReadonlyMap<string, Json>): Surroundings {
   const { latitude, longitude, timezone } = config.location;
   const zone = timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const given = house.workdays;
+  const told = rememberedPlace(meta, backend => Object.hasOwn(config.backends, backend));
+  const given = latitude === undefined || longitude === undefined ? undefined : { latitude, longitude };
   const surroundings: Surroundings = {
     zone,
-    place: latitude === undefined || longitude === undefined ? undefined : { latitude, longitude },
+    place: given ?? (told && { latitude: told.latitude, longitude: told.longitude }),
+    ...(!given && told && { placeBy: told.by }),
     periods: house.periods,
     scenes: house.scenes as never,
-    isWorkday: wall => isWorkday(dayAt(wall, surroundings.zone), given),
+    isWorkday: wall => isWorkday(dayAt(wall, surroundings.zone), house.workdays),
   };
   return surroundings;
 }

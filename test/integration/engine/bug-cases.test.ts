@@ -5,18 +5,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Engine } from '../../../src/engine/engine.ts';
-import { GUARD_DEFAULTS } from '../../../src/engine/guard.ts';
 import { requireRule } from '../../../src/engine/rules/schema.ts';
 import { yieldToIo } from '../../../src/lib/clock.ts';
-import { silentLog } from '../../../src/lib/log.ts';
-import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
 import type { Trace } from '../../../src/model/run.ts';
-import { Devices } from '../../../src/state/devices.ts';
-import { House } from '../../../src/state/house.ts';
-import { Values } from '../../../src/state/values.ts';
 import { readScenario } from '../../../src/world/run.ts';
 import { World } from '../../../src/world/world.ts';
+import { bareEngine } from '../../kit/bare-engine.ts';
 import { gatewayKit } from '../../kit/gateway-process.ts';
 import { openStore, tempDir } from '../store/support.ts';
 
@@ -48,8 +42,6 @@ describe('BC-22: an empty row of a value', () => {
   });
 });
 
-const AUTHORITY = { name: 'test', devices: true, house: true, rules: true };
-
 describe('BC-104: two hundred rules that run each quarter of an hour, fifty steps each', () => {
   // The long form: SOAK_HOURS=720 npx vitest run test/integration/engine/bug-cases.test.ts
   const hours = Number(process.env.SOAK_HOURS ?? 8);
@@ -63,46 +55,20 @@ describe('BC-104: two hundred rules that run each quarter of an hour, fifty step
       const collect = runInNewContext('gc') as () => void;
       const path = join(tempDir(), 'causeway.db');
       const store = await openStore(path, { traces: LIMITS });
-      const clock = new VirtualClock(Date.UTC(2026, 0, 1));
       const traces: Trace[] = [];
       let runs = 0;
-      const nothing = () => {};
-      const engine = new Engine(
-        {
-          clock,
-          log: silentLog,
-          store,
-          devices: new Devices(),
-          values: new Values(),
-          house: new House(),
-          backends: new Map(),
-          surroundings: { zone: 'UTC', place: undefined, periods: {}, scenes: {}, isWorkday: () => null },
-          settings: { guard: GUARD_DEFAULTS, readyTimeoutMs: 1, clockCheckMs: 0, fileAuthority: AUTHORITY },
-          sinks: {
-            onEvent: nothing,
-            onTrace: trace => {
-              if (trace.outcome === 'completed') runs++;
-              traces.push(trace);
-            },
-            onGuard: nothing,
-            onRule: nothing,
-            onEffect: nothing,
-            onResult: nothing,
-            onLog: nothing,
-          },
-          deviceBudget: 60,
-        },
-        { skew: 0 },
-      );
-      const rules = Array.from({ length: RULES }, (_, n) =>
-        requireRule({
-          id: `r${n}`,
-          name: `Rule ${n}`,
-          triggers: [{ type: 'interval', every: '15m' }],
-          actions: Array.from({ length: 50 }, (_, i) => ({ type: 'log', message: `step ${i} of {{ trigger.at }}` })),
-        }),
-      );
-      await engine.start(rules.map(rule => ({ rule, revision: 1, authority: AUTHORITY })));
+      const onTrace = (trace: Trace) => {
+        if (trace.outcome === 'completed') runs++;
+        traces.push(trace);
+      };
+      const { engine, clock, start } = bareEngine({ store, sinks: { onTrace } });
+      const rules = Array.from({ length: RULES }, (_, n) => ({
+        id: `r${n}`,
+        name: `Rule ${n}`,
+        triggers: [{ type: 'interval', every: '15m' }],
+        actions: Array.from({ length: 50 }, (_, i) => ({ type: 'log', message: `step ${i} of {{ trigger.at }}` })),
+      }));
+      await start(rules);
       /** Lives on to an hour; bytes on the heap and in the file then. */
       const liveTo = async (hour: number) => {
         while (clock.runNext(hour * 3_600_000)) {
