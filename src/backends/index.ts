@@ -5,6 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { defineTable, type Kind } from '../lib/registry.ts';
 import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
 import { hubitatOperations } from './hubitat/operations/index.ts';
+import { IobrokerBackend, IobrokerSchema } from './iobroker/index.ts';
 import type { BackendOperation } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 
@@ -40,6 +41,12 @@ export const backendKinds = defineTable<BackendKind>('backend', [
     schema: HubitatSchema,
     operations: hubitatOperations,
     create: (config, parts) => new HubitatBackend(config, parts),
+  }),
+  defineBackend({
+    type: 'iobroker',
+    schema: IobrokerSchema,
+    operations: [],
+    create: (config, parts) => new IobrokerBackend(config, parts),
   }),
 ]);
 
