@@ -9,6 +9,8 @@ export interface AttributeDecl extends ValueType {
   readonly momentary?: boolean;
   /** Counters, signal strength, power: the journal keeps one a minute, and only if changed. */
   readonly telemetry?: boolean;
+  /** What the system itself says it is for (ioBroker: `level.dimmer`). */
+  readonly role?: string;
 }
 
 /** What a command makes of an attribute. */

@@ -11,6 +11,8 @@ export interface ValueType {
   readonly type: 'number' | 'enum' | 'boolean' | 'string' | 'json';
   /** The words of an enum. */
   readonly values?: readonly string[];
+  /** What values are called, where a number or text has only some; by the value as text. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly unit?: string;
   /** Smallest difference that counts, for numbers. */
   readonly step?: number;

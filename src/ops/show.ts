@@ -116,6 +116,10 @@ export function showDevice(gateway: Gateway, device: Device): Record<string, Jso
       type: declared?.type ?? 'json',
       ...(declared?.values && { values: [...declared.values] }),
       ...(declared?.unit !== undefined && { unit: declared.unit }),
+      ...(declared?.min !== undefined && { min: declared.min }),
+      ...(declared?.max !== undefined && { max: declared.max }),
+      ...(declared?.labels && { labels: { ...declared.labels } }),
+      ...(declared?.role !== undefined && { role: declared.role }),
       ...(declared?.momentary && { momentary: true }),
       ...(reading && {
         quality: reading.epoch === 0 ? 'unknown' : reading.quality,
