@@ -169,12 +169,13 @@ export class Gate {
       if (!this.inFlight.has(command.id)) return;
       cancelTimeout();
       this.inFlight.delete(command.id);
-      if (outcome !== 'ok') this.expectations.drop(command.device, command.id);
+      // What is in doubt may still show.
+      if (outcome === 'failed') this.expectations.drop(command.device, command.id);
       const ms = Math.round(this.parts.clock.elapsed() - began);
       this.parts.onResult({ id: command.id, outcome, ms, ...(error && { error }) }, command.device);
     };
     const fail = (error: CausewayError) => {
-      const uncertain = flight.once && error.code === 'BACKEND_TIMEOUT';
+      const uncertain = error.code === 'BACKEND_UNCONFIRMED' || (flight.once && error.code === 'BACKEND_TIMEOUT');
       end(uncertain ? 'in_doubt' : 'failed', error.toJSON());
     };
     const cancelTimeout = this.parts.clock.after(timeoutMs, () => {

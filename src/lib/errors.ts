@@ -20,6 +20,11 @@ export const ERROR_CODES = {
   VALUE_INVALID: { status: 422, retryable: false, text: 'The value does not fit the declared type.' },
   BACKEND_OFFLINE: { status: 503, retryable: true, text: 'The backend or the device cannot be reached.' },
   BACKEND_TIMEOUT: { status: 504, retryable: true, text: 'The backend did not answer in time.' },
+  BACKEND_UNCONFIRMED: {
+    status: 504,
+    retryable: false,
+    text: 'The backend took the command, and the device has not confirmed it: it may have been carried out.',
+  },
   BACKEND_AUTH: { status: 502, retryable: false, text: 'The backend refused our credentials.' },
   BACKEND_REJECTED: { status: 502, retryable: false, text: 'The backend answered with an error.' },
   UNSUPPORTED: { status: 501, retryable: false, text: 'Known, but not built yet or not possible here.' },
