@@ -50,7 +50,7 @@ export const IobrokerSchema = z
       .meta({ description: 'Language of names; auto: that of ioBroker' })
       .default('auto'),
     functional: flag(true, 'Devices that ioBroker’s type detector knows get canonical attributes beside their own'),
-    confirm: duration('100ms', '5m', '5s', 'How long an adapter may take to confirm what was written'),
+    confirm: duration('100ms', '25s', '5s', 'How long an adapter may take to confirm what was written'),
     timeout: duration('1s', '2m', '10s', 'How long ioBroker may take to answer'),
     admin: address('The admin adapter, for logs; user and password are the same', 'ws://iobroker.lan:8081').optional(),
   })

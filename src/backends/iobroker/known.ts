@@ -1,0 +1,157 @@
+// What the sink was told of ioBroker's states. Only what is confirmed (`ack: true`) is a value; what is written without is
+// a command that was seen, an event `command:<attribute>`: so a command that is carried out is one change, not two.
+import type { BackendSink } from '../../model/command.ts';
+import type { Json, Quality } from '../../model/value.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Counters } from './counters.ts';
+import type { ValueOf } from './functional/index.ts';
+import { attributeOf, deviceIdOf, type Mapped } from './map.ts';
+import type { Matcher } from './patterns.ts';
+import { qualityOf, readValue } from './values.ts';
+import type { IobState } from './wire.ts';
+
+/** A confirmed value. */
+interface Confirmed {
+  readonly value: Json;
+  readonly quality: Quality;
+  readonly ts: number;
+}
+
+/** What telling needs. */
+export interface KnownParts {
+  readonly catalogue: Catalogue;
+  readonly sink: BackendSink;
+  readonly counters: Counters;
+  readonly isUnowned: Matcher;
+  now(): number;
+}
+
+/** A command of somebody else is what a confirmation within this time answers. */
+const ANSWERS_MS = 10_000;
+/** Adapters through which people act: the pages, apps and voices of ioBroker. */
+const PEOPLE =
+  /^system\.adapter\.(admin|web|ws|socketio|vis(-2)?|jarvis|lovelace|habpanel|material|iqontrol|mobile|cloud|iot|alexa2|telegram(-menu)?|simple-api|rest-api|yahka|matter|node-red-contrib-ui)\.\d+$/;
+
+/** What is known of the states. */
+export class Known {
+  private readonly parts: KnownParts;
+  private readonly values = new Map<string, Confirmed>();
+  /** Commands of people that are not confirmed yet, by state. */
+  private readonly wishes = new Map<string, { at: number; value: Json }>();
+
+  constructor(parts: KnownParts) {
+    this.parts = parts;
+  }
+
+  readonly valueOf: ValueOf = id => this.values.get(id)?.value;
+
+  /** Takes the states of a snapshot, without telling them. */
+  load(id: string, state: IobState): void {
+    this.keep(id, state);
+  }
+
+  /** Tells all that a device has; between `online` and `ready`, or after the device was declared anew. */
+  tellDevice({ device, native, derived }: Mapped): void {
+    for (const [id, { attribute }] of native) this.tell(device.id, attribute, this.values.get(id));
+    for (const one of derived) this.tellDerived(device.id, one, undefined);
+  }
+
+  /** True when a state of a snapshot, or a later one, says the same or more. */
+  isOld(id: string, state: IobState): boolean {
+    const known = this.values.get(id);
+    return known !== undefined && state.ts <= known.ts;
+  }
+
+  /** A state was written, or is gone (expired, deleted). @param isOurs it is a command that we have just sent */
+  take(id: string, state: IobState | undefined, isOurs: boolean): void {
+    const { catalogue, counters, now } = this.parts;
+    if (!catalogue.states.has(id)) return;
+    counters.events++;
+    if (!state) {
+      this.values.set(id, { value: null, quality: 'unknown', ts: now() });
+      this.tellHearers(id, undefined);
+      return;
+    }
+    if (!state.ack && !this.parts.isUnowned(id)) {
+      if (!isOurs) this.seen(id, state);
+      return;
+    }
+    const wish = this.wishes.get(id);
+    this.wishes.delete(id);
+    const byUser = wish !== undefined && now() - wish.at < ANSWERS_MS;
+    if (this.keep(id, state)) this.tellHearers(id, byUser || (!state.ack && PEOPLE.test(state.from)));
+  }
+
+  /** Forgets states whose objects are gone. */
+  forgetAllBut(states: ReadonlyMap<string, unknown>): void {
+    for (const id of this.values.keys()) if (!states.has(id)) this.values.delete(id);
+    for (const id of this.wishes.keys()) if (!states.has(id)) this.wishes.delete(id);
+  }
+
+  /** Keeps a confirmed value; false when it is none of the state's type: the old one stands. */
+  private keep(id: string, state: IobState): boolean {
+    const { catalogue, counters, isUnowned } = this.parts;
+    const object = catalogue.states.get(id);
+    if (!object || (!state.ack && !isUnowned(id))) return false;
+    const value = readValue(object, state.val);
+    if (value === undefined) {
+      counters.misfits++;
+      return false;
+    }
+    this.values.set(id, { value, quality: value === null ? 'unknown' : qualityOf(state.q), ts: state.ts });
+    return true;
+  }
+
+  private seen(id: string, { val, from, ts }: IobState): void {
+    const { catalogue, counters, sink, now } = this.parts;
+    counters.commands++;
+    if (PEOPLE.test(from)) this.wishes.set(id, { at: now(), value: val });
+    const mapped = catalogue.devices.get(deviceIdOf(id));
+    if (!mapped) return;
+    const attribute = mapped.native.get(id)?.attribute ?? attributeOf(id);
+    sink.report({ type: 'event', device: mapped.device.id, name: `command:${attribute}`, value: val, sourceTime: ts });
+  }
+
+  private tellHearers(id: string, byUser: boolean | undefined): void {
+    for (const { mapped, attribute } of this.parts.catalogue.hearingsOf(id)) {
+      const { device, derived } = mapped;
+      if (typeof attribute === 'string') this.tell(device.id, attribute, this.values.get(id), byUser ?? false);
+      else this.tellDerived(device.id, derived[attribute], byUser ?? false);
+    }
+  }
+
+  /** @param byUser undefined: it is told again, and is no press */
+  private tell(device: string, attribute: string, known: Confirmed | undefined, byUser?: boolean): void {
+    if (!known) return;
+    const { value, quality, ts } = known;
+    const { sink, catalogue } = this.parts;
+    const declared = catalogue.devices.get(device.slice(device.indexOf(':') + 1))?.device.attributes[attribute];
+    if (declared?.momentary) {
+      if (byUser !== undefined && value !== null && value !== false) {
+        sink.report({ type: 'event', device, name: attribute, value, sourceTime: ts });
+      }
+      return;
+    }
+    sink.report({
+      type: 'value',
+      device,
+      attribute,
+      value,
+      sourceTime: ts,
+      ...(quality !== 'good' && { quality }),
+      ...(byUser && { by: 'user' }),
+    });
+  }
+
+  private tellDerived(device: string, derived: Mapped['derived'][number] | undefined, byUser?: boolean): void {
+    if (!derived) return;
+    const { ids, attribute } = derived;
+    const parts = ids.map(id => this.values.get(id));
+    const value = derived.read(this.valueOf);
+    if (value === undefined) return;
+    const bad = parts.find(part => part && part.quality !== 'good');
+    const quality = value === null ? 'unknown' : (bad?.quality ?? 'good');
+    const ts = Math.max(0, ...parts.map(part => part?.ts ?? 0));
+    this.tell(device, attribute, { value, quality, ts }, byUser);
+  }
+}
