@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from './packages.ts';
 import {
   type DatabaseSettings,
   type IobState,
@@ -56,10 +57,9 @@ export async function startDatabases(options: DatabaseOptions): Promise<Database
 async function attemptStart(options: DatabaseOptions, ports: Ports): Promise<Databases | undefined> {
   const { dir, watch, onState } = options;
   writeFileSync(join(dir, 'iobroker.json'), JSON.stringify(configuration(dir, ports)));
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_)/.test(name)));
   const child = fork(MODULE, [JSON.stringify({ dir, watch } satisfies DatabaseSettings)], {
     execArgv: ['--import', import.meta.resolve('tsx')],
-    env: { ...inherited, IOBROKER_DATA_DIR: dir },
+    env: { ...childEnvironment(), IOBROKER_DATA_DIR: dir },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   });

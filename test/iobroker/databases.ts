@@ -40,7 +40,8 @@ const settings = JSON.parse(process.argv[2] as string) as DatabaseSettings;
 const require = createRequire(join(packageFolder('iobroker.js-controller'), 'package.json'));
 const made = <T>(name: string, kind: 'Server' | 'Client'): Maker<T> => require(`@iobroker/${name}`)[kind] as Maker<T>;
 
-const tell = (told: Told): void => void process.send?.(told);
+// Nobody hears it any more once the channel is closed.
+const tell = (told: Told): void => void process.send?.(told, () => {});
 
 // The servers say it as information only, and would wait for ever.
 const watchPort = (line: string): void => {

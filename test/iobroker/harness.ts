@@ -1,27 +1,31 @@
 // A real ioBroker for the tests, on free ports of 127.0.0.1 and in a folder of its own: the databases of js-controller in
 // one process, each adapter in another. The test plays the devices. What js-controller itself does beside (starting
 // adapters, telling which are alive) is done here.
+
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { eventually } from '../kit/eventually.ts';
-import { type Adapter, startAdapter } from './adapter.ts';
+import { type Adapter, keepAdapters } from './adapters.ts';
 import { type Databases, freePort, startDatabases } from './controller.ts';
 import type { IobLog, IobObject, IobState, IobValue, IobWrite } from './protocol.ts';
 import {
   adapterObjects,
   HOST,
+  type InitialState,
   type IobUser,
   isCommand,
   ownerOf,
   stateObject,
   systemObjects,
   userObjects,
+  writeDatabaseFiles,
 } from './seed.ts';
 import { layWire, type Wire } from './wire.ts';
 
-export { describeIobroker } from './installed.ts';
 export type { IobObject, IobState, IobUser, IobValue, IobWrite, Wire };
 
 const READY_MS = 90_000;
@@ -39,6 +43,8 @@ export interface IoBrokerOptions {
   readonly tokenSeconds?: number;
   /** `en` when left out. */
   readonly language?: string;
+  /** States that are there from the start; the quick way to thousands of them. */
+  readonly states?: Iterable<InitialState>;
   /** Patterns of states whose changes are kept in `seen`; all but `system.*` when left out. Few for loads. */
   readonly watch?: readonly string[];
 }
@@ -98,10 +104,13 @@ export interface IoBroker {
   adapterLog(name: AdapterName): string;
   /** js-controller is stopped: adapters, then databases. */
   stopController(): Promise<void>;
-  /** The databases are gone at once, and the adapters left alone. */
-  killController(): Promise<void>;
+  /** The databases are gone, and the adapters left alone with open connections to their clients. */
+  loseDatabases(): Promise<void>;
   /** The databases come back with what they had, at the same ports, and the adapters that ran. */
   startController(): Promise<void>;
+  /** Its folder, and its processes. */
+  readonly dir: string;
+  pids(): number[];
   /** Ends all processes and removes the folder. */
   end(): Promise<void>;
 }
@@ -120,6 +129,7 @@ export async function startIoBroker(options: IoBrokerOptions = {}): Promise<IoBr
 async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker> {
   const { adapters: wanted = ['ws'], auth, tokenSeconds = 3_600, language = 'en', watch = ['*'] } = options;
   const seen: Seen[] = [];
+  const resumed: AdapterName[] = [];
   const adapters = new Map<AdapterName, Adapter>();
   const ports: Readonly<Record<AdapterName, number>> = { ws: await freePort(), admin: await freePort(), history: 0 };
   const web = { bind: '127.0.0.1', auth: auth !== undefined, ttl: tokenSeconds };
@@ -136,8 +146,10 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
     // The databases may have been stopped meanwhile.
     if (answer) io.setState(id, answer).catch(() => {});
   };
+  if (options.states) writeDatabaseFiles(dir, options.states);
   let databases: Databases = await startDatabases({ dir, watch, onState });
   const wire = await layWire(ports.ws);
+  const kept = keepAdapters(dir);
 
   const owned = (id: string, state: IobWrite | IobValue): IobWrite => ({
     ack: true,
@@ -153,6 +165,7 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
   };
 
   const io: IoBroker = {
+    dir,
     url: `ws://127.0.0.1:${ports.ws}`,
     adminUrl: `ws://127.0.0.1:${ports.admin}`,
     wire,
@@ -195,7 +208,7 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
       if (own && (await io.getObject(own[0])) === null) {
         await databases.ask('setObjects', adapterObjects(name, natives[name]));
       }
-      const adapter = startAdapter(name, dir);
+      const adapter = await kept.start(name);
       adapters.set(name, adapter);
       await eventually(() => isReady(name, adapter), `the start of the adapter ${name}`, READY_MS);
     },
@@ -205,8 +218,8 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
       await hostState(`system.adapter.${name}.0.alive`, false);
       await hostState(`system.adapter.${name}.0.connected`, false);
     },
-    holdAdapter: name => adapters.get(name)?.hold(),
-    releaseAdapter: name => adapters.get(name)?.goOn(),
+    holdAdapter: name => adapters.get(name)?.signal('SIGSTOP'),
+    releaseAdapter: name => adapters.get(name)?.signal('SIGCONT'),
     adapterLog: name => adapters.get(name)?.log() ?? '',
     async stopController() {
       const running = [...adapters.keys()];
@@ -215,27 +228,26 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
       await databases.end();
       resumed.splice(0, Infinity, ...running);
     },
-    async killController() {
+    async loseDatabases() {
       resumed.splice(0, Infinity, ...adapters.keys());
-      await databases.end('SIGKILL');
+      await databases.end();
     },
     async startController() {
       databases = await startDatabases({ dir, watch, onState, ports: databases.ports });
       await hostState(`${HOST}.alive`, true);
       for (const name of resumed.splice(0)) {
         // One that outlived the databases does not come back by itself: a new js-controller ends it.
-        await adapters.get(name)?.end();
+        await adapters.get(name)?.end('SIGKILL');
         await io.startAdapter(name);
       }
     },
+    pids: () => [databases.pid, ...[...adapters.values()].map(({ pid }) => pid)],
     async end() {
-      await Promise.all([...adapters.values()].map(adapter => adapter.end('SIGKILL')));
       await wire.end();
       await databases.end('SIGKILL');
-      rmSync(dir, { recursive: true, force: true });
+      await kept.end();
     },
   };
-  const resumed: AdapterName[] = [];
 
   try {
     await databases.ask('setObjects', [...systemObjects(language), ...(auth ? userObjects(auth) : [])]);
@@ -252,11 +264,11 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
 async function speaks(port: number): Promise<boolean> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/?sid=1&name=harness`);
   try {
-    return await new Promise<boolean>(resolve => {
-      socket.once('message', () => resolve(true));
-      socket.once('error', () => resolve(false));
-      socket.once('close', () => resolve(false));
-    });
+    const word = once(socket, 'message').then(() => true);
+    const silence = once(socket, 'close').then(() => false);
+    return await Promise.race([word, silence, pause(5_000, false)]);
+  } catch {
+    return false;
   } finally {
     socket.on('error', () => {});
     socket.terminate();

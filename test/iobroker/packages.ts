@@ -22,3 +22,7 @@ export function isInstalled(): boolean {
       packageJson<{ version: string }>(name, 'package.json').version === version,
   );
 }
+
+/** The environment of our own children, without what vitest has put in. */
+export const childEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_)/.test(name)));

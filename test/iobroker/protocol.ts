@@ -1,4 +1,5 @@
 // What the tests and the process with ioBroker's databases say to each other, and the shapes of ioBroker's own things.
+import { join } from 'node:path';
 
 /** What a state may hold; arrays and objects are JSON texts in ioBroker. */
 export type IobValue = string | number | boolean | null;
@@ -86,6 +87,17 @@ export type Told =
   | { readonly is: 'up' }
   | { readonly is: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: string }
   | { readonly is: 'state'; readonly id: string; readonly state: IobState | null };
+
+/** What the keeper of the adapters is asked: to start one by its name, or to send a signal. */
+export type KeeperRequest =
+  | { readonly name: string; readonly pid?: undefined; readonly signal?: undefined }
+  | { readonly name?: undefined; readonly pid: number; readonly signal: NodeJS.Signals };
+
+/** What it says. */
+export type KeeperTold = { readonly is: 'started' | 'exited'; readonly pid: number };
+
+/** Where an adapter's output goes. */
+export const logFile = (dir: string, name: string): string => join(dir, `${name}.log`);
 
 /** The exit code of databases whose port another has taken meanwhile. */
 export const PORT_TAKEN = 98;

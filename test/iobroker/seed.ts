@@ -1,7 +1,9 @@
 // What an ioBroker installation has before anybody adds a device: the objects that `iobroker setup` would make.
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { packageJson } from './packages.ts';
-import type { IobObject, IobState } from './protocol.ts';
+import type { IobObject, IobState, IobValue } from './protocol.ts';
 
 type Entry = readonly [id: string, object: IobObject];
 
@@ -92,3 +94,30 @@ export const isCommand = (state: IobState | null): state is IobState => state?.a
 
 /** `system.adapter.hue.0`, of `hue.0.lamp.on`. */
 export const ownerOf = (id: string): string => `system.adapter.${id.split('.').slice(0, 2).join('.')}`;
+
+/** A state that is there from the start, confirmed by its owner. */
+export interface InitialState {
+  readonly id: string;
+  /** Of its object; `type: mixed` unless told. */
+  readonly common: Readonly<Record<string, unknown>>;
+  readonly value: IobValue;
+}
+
+/** Writes states into the files of databases that do not run yet: one JSON line for each key, after one with the version. */
+export function writeDatabaseFiles(dir: string, states: Iterable<InitialState>): void {
+  const lines = {
+    objects: [line('**META**', { 'objects.protocolVersion': '4' })],
+    states: [line('**META**', { 'states.protocolVersion': '4' })],
+  };
+  const now = Date.now();
+  for (const { id, common, value } of states) {
+    lines.objects.push(line(id, { _id: id, native: {}, ...stateObject(common) }));
+    lines.states.push(
+      line(id, { val: value, ack: true, ts: now, lc: now, q: 0, from: ownerOf(id) } satisfies IobState),
+    );
+  }
+  writeFileSync(join(dir, 'objects.jsonl'), lines.objects.join(''));
+  writeFileSync(join(dir, 'states.jsonl'), lines.states.join(''));
+}
+
+const line = (key: string, value: object): string => `${JSON.stringify({ k: key, v: value })}\n`;

@@ -1,7 +1,10 @@
 // The harness itself: a real ioBroker that tells over its ws adapter what the test does, and bears being stopped.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { describeIobroker, type IoBroker, startIoBroker } from '../../iobroker/harness.ts';
+import { type IoBroker, startIoBroker } from '../../iobroker/harness.ts';
+import { describeIobroker } from '../../iobroker/installed.ts';
 import { eventually } from '../../kit/eventually.ts';
 
 const SLOW = 120_000;
@@ -73,7 +76,7 @@ describeIobroker('the real ioBroker of the tests', () => {
     await io.startController();
     const one = await client(io.url);
     expect(await one.call('getState', 'hue.0.lamp.level')).toMatchObject([null, { val: 7, ack: true }]);
-    await io.killController();
+    await io.loseDatabases();
     await io.startController();
     const two = await client(io.url);
     expect(await two.call('getObject', 'hue.0.lamp.level')).toMatchObject([null, { type: 'state' }]);
@@ -121,3 +124,30 @@ describeIobroker('the real ioBroker of the tests', () => {
     for (const each of [one, admin]) each.end();
   });
 });
+
+describeIobroker('an ioBroker whose test is killed', () => {
+  test('leaves no process and no folder, not even one that stands still', { timeout: SLOW }, async () => {
+    const harness = new URL('../../iobroker/harness.ts', import.meta.url).href;
+    const abandon = `
+      const { startIoBroker } = await import('${harness}');
+      const io = await startIoBroker({ adapters: ['ws', 'history'] });
+      io.holdAdapter('history');
+      console.log(JSON.stringify({ pids: io.pids(), dir: io.dir }));
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);`;
+    const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', abandon];
+    const { stdout } = await new Promise<{ stdout: string }>(resolve => {
+      execFile(process.execPath, args, (_killed, stdout) => resolve({ stdout }));
+    });
+    const { pids, dir } = JSON.parse(stdout) as { pids: number[]; dir: string };
+    expect(pids).toHaveLength(3);
+    await eventually(() => !pids.some(isAlive) && !existsSync(dir), 'the end of all of it', 60_000);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
