@@ -3,7 +3,7 @@
 import { yieldToIo } from '../../lib/clock.ts';
 import { jsonEqual } from '../../lib/json.ts';
 import type { Counters } from './counters.ts';
-import { type Control, detect } from './functional/detect.ts';
+import { type Control, Detector } from './functional/detect.ts';
 import { deviceIdOf, type Mapped, mapDevice, type Pool } from './map.ts';
 import type { Matcher } from './patterns.ts';
 import { type Anything, type Branch, branch, type Enum, enumeration, type StateObject, stateObject } from './wire.ts';
@@ -50,6 +50,7 @@ export class Catalogue {
   private readonly hearings = new Map<string, Hearing[]>();
   private readonly reached = new Map<string, Set<Mapped>>();
   private readonly dirty = new Set<string>();
+  private readonly detector = new Detector();
   private readonly indexes = new Map<string, Map<string, readonly Enum[]>>();
 
   constructor(parts: CatalogueParts) {
@@ -211,7 +212,7 @@ export class Catalogue {
         functions.set(one.id, known);
       }
     }
-    return detect({
+    return this.detector.detect({
       id,
       kind: kind === 'device' ? 'device' : 'channel',
       states,
