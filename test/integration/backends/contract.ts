@@ -18,13 +18,13 @@ export interface ContractStage {
   readonly command: { readonly command: string; readonly args?: Record<string, Json> };
   readonly system: {
     /** The device itself changes. */
-    change(value: Json): void;
+    change(value: Json): void | Promise<void>;
     /** Whether the command has arrived. */
     wasCommanded(): boolean;
     /** The system is gone, and comes back; its devices go on living. */
     outage?: { begin(): Promise<void>; end(): Promise<void> };
     /** Our credentials are refused, and taken again. */
-    credentials?: { refuse(): void; accept(): void; secret: string };
+    credentials?: { refuse(): void | Promise<void>; accept(): void | Promise<void>; secret: string };
     /** Connections stay open, but nothing moves on them; it must be noticed after this time. */
     silence?: { begin(): void; noticedAfterMs: number };
     /** Connections and requests of ours, so far. */
@@ -86,7 +86,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       await supervised.start(sink);
       await ready();
       sink.take();
-      stage.system.change(stage.example.other);
+      await stage.system.change(stage.example.other);
       await told(stage.example.other);
       expect(sink.lines).not.toContain('online');
     });
@@ -133,7 +133,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       await ready();
       await supervised.stop();
       sink.take();
-      stage.system.change(stage.example.other);
+      await stage.system.change(stage.example.other);
       await eventually(() => stage.system.isConnected?.() !== true, 'the end of the connections');
       expect(clock.pending).toBe(0);
       expect(sink.take()).toEqual([]);
@@ -149,7 +149,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       await ready();
       sink.take();
       await outage.begin();
-      change(stage.example.other);
+      await change(stage.example.other);
       // The gap is one that only a restart or a poll notices, or one that the connection itself shows.
       await clock.jump(60_000);
       await eventually(() => sink.lines.some(one => one.startsWith('offline: ')), 'offline', 10_000);
@@ -169,7 +169,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
     }) => {
       const { credentials, contacts } = stage.system;
       if (!credentials || !contacts) return skip();
-      credentials.refuse();
+      await credentials.refuse();
       supervised = supervision(1);
       await supervised.start(sink);
       const offline = await eventually(() => sink.lines.find(one => one.startsWith('offline: ')), 'offline');
@@ -179,7 +179,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       expect(JSON.stringify(answer)).not.toContain(credentials.secret);
       expect(contacts()).toBeLessThanOrEqual(6);
       expect(clock.nextIn()).toBeGreaterThan(60_000);
-      credentials.accept();
+      await credentials.accept();
       await clock.jump(300_000);
       await ready();
     });
@@ -190,7 +190,7 @@ export function backendContract(name: string, make: (clock: JumpingClock) => Pro
       await supervised.start(sink);
       await ready();
       silence.begin();
-      change(stage.example.other);
+      await change(stage.example.other);
       await clock.jump(silence.noticedAfterMs);
       await ready(2);
       expect(sink.lines.lastIndexOf('ready')).toBeGreaterThan(sink.lines.lastIndexOf(line(stage.example.other)));
