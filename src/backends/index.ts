@@ -6,7 +6,7 @@ import { defineTable, type Kind } from '../lib/registry.ts';
 import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
 import { hubitatOperations } from './hubitat/operations/index.ts';
 import { IobrokerBackend, IobrokerSchema } from './iobroker/index.ts';
-import type { BackendOperation } from './operation.ts';
+import type { BackendOperation, BackendResource } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 
 /** What every backend gets. */
@@ -23,6 +23,8 @@ export interface BackendParts {
 export interface BackendKind extends Kind {
   /** What only this type can do. */
   readonly operations: readonly BackendOperation[];
+  /** What only this type has to look at. */
+  readonly resources?: readonly BackendResource[];
   create(config: object, parts: BackendParts): Supervised;
 }
 
@@ -31,6 +33,7 @@ const defineBackend = <S extends z.ZodObject>(kind: {
   type: string;
   schema: S;
   operations: readonly BackendOperation[];
+  resources?: readonly BackendResource[];
   create(config: z.output<S>, parts: BackendParts): Supervised;
 }): BackendKind => kind as unknown as BackendKind;
 

@@ -1,6 +1,8 @@
-// What only one type of system can do: its own operations. `src/ops/systems.ts` makes them operations of the gateway.
+// What only one type of system can do: its own operations, and resources to look at. `src/ops/systems.ts` makes them those
+// of the gateway.
 import type { z } from 'zod';
 import type { Scope } from '../policy/roles.ts';
+import type { Journal } from '../store/journal-port.ts';
 import type { Supervised } from './supervisor.ts';
 
 /** What a call is given beside its input. */
@@ -8,6 +10,8 @@ export interface OperationContext {
   /** Check everything, change nothing, answer what would happen. Never set for reads. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
+  /** What the gateway itself has written down of the system’s devices. */
+  readonly journal: Pick<Journal, 'query'>;
 }
 
 /** An operation on one system of the type `B`. Its fields mean what they mean in `Op` (src/ops/op.ts). */
@@ -40,3 +44,20 @@ export interface BackendOperation<
 export const defineOperation = <B extends Supervised, I extends z.ZodObject, O extends z.ZodObject>(
   operation: BackendOperation<B, I, O>,
 ): BackendOperation => operation as unknown as BackendOperation;
+
+/** A thing of one system of the type `B` that clients can read and subscribe to. */
+export interface BackendResource<B extends Supervised = Supervised> {
+  /** `<scheme>://{part}`; a part may be a pattern, where `read` and `watch` take one. */
+  readonly template: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The content as JSON. Parts are percent-decoded. @throws NOT_FOUND where this system has none of it, and the like */
+  read(backend: B, parts: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Calls `tell` at each change, while somebody is subscribed; what it returns ends that. */
+  watch(backend: B, parts: Readonly<Record<string, string>>, tell: () => void): () => void;
+}
+
+/** Types a resource by its system, for the table of its kind. */
+export const defineResource = <B extends Supervised>(resource: BackendResource<B>): BackendResource =>
+  resource as unknown as BackendResource;

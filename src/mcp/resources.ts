@@ -15,6 +15,8 @@ export interface Resources {
   read(uri: string, context: CallContext): Promise<string>;
   /** True when some kind has such URIs; whether the thing exists is not asked, it may come later. */
   knows(uri: string): boolean;
+  /** Follows a resource that tells its changes itself; undefined for all others. */
+  watch(uri: string, tell: () => void): (() => void) | undefined;
 }
 
 const MIME = 'application/json';
@@ -73,6 +75,11 @@ export function resourcesOf(kinds: readonly ResourceKind[]): Resources {
     },
 
     knows: uri => find(uri) !== undefined,
+
+    watch(uri, tell) {
+      const found = find(uri);
+      return found?.kind.watch?.(found.parts, tell);
+    },
   };
 }
 

@@ -60,7 +60,13 @@ export function createMcp({ views, clock, log, limits: given }: McpOptions): Mcp
   const limits = { ...DEFAULTS, ...given };
   const protocol = createProtocol(views, log);
   const streams = createStreams(clock, limits.stalledMs);
-  const updates = createUpdates({ ...views, clock, windowMs: limits.windowMs, maxUris: limits.maxSubscriptions });
+  const updates = createUpdates({
+    ...views,
+    clock,
+    windowMs: limits.windowMs,
+    maxUris: limits.maxSubscriptions,
+    watch: (uri, tell) => protocol.resources.watch(uri, tell),
+  });
   const sessions = createSessions({ protocol, updates, streams, clock, log, limits });
 
   // The SDK asks its bus for events without saying for whom: the request that it serves tells.

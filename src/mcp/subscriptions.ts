@@ -40,6 +40,8 @@ interface UpdatesOptions {
   /** Changes within this many ms are told together. */
   readonly windowMs: number;
   readonly maxUris: number;
+  /** Follows a resource that tells its changes itself, while somebody is subscribed. */
+  watch?(uri: string, tell: () => void): (() => void) | undefined;
 }
 
 /** At most so many messages per window: what lies in the queue of a reader who just stopped stays small. */
@@ -47,13 +49,11 @@ const BATCH = 250;
 
 /** Starts listening to the gateway. */
 export function createUpdates(options: UpdatesOptions): Updates {
-  const interested = new Map<string, Set<Entry>>();
+  const interested = new Interests((key, tell) => options.watch?.(key, tell));
   const all = new Set<Entry>();
   const inputs = [
     options.updated$.subscribe(uri => {
-      if (interested.size === 0) return;
-      const key = canonicalUri(uri);
-      for (const entry of interested.get(key) ?? []) entry.mark(key);
+      if (interested.size > 0) interested.mark(canonicalUri(uri));
     }),
     options.listChanged$.subscribe(() => {
       for (const entry of all) entry.markList();
@@ -81,10 +81,48 @@ interface Entry extends Subscriber {
   markList(): void;
 }
 
+/** Who looks at what, by canonical URI; what tells its changes itself is followed while anybody does. */
+class Interests {
+  private readonly entries = new Map<string, Set<Entry>>();
+  private readonly ends = new Map<string, () => void>();
+  private readonly watch: (key: string, tell: () => void) => (() => void) | undefined;
+
+  constructor(watch: (key: string, tell: () => void) => (() => void) | undefined) {
+    this.watch = watch;
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  add(key: string, entry: Entry): void {
+    const known = this.entries.get(key);
+    if (known) {
+      known.add(entry);
+      return;
+    }
+    this.entries.set(key, new Set([entry]));
+    const end = this.watch(key, () => this.mark(key));
+    if (end) this.ends.set(key, end);
+  }
+
+  remove(key: string, entry: Entry): void {
+    const known = this.entries.get(key);
+    if (!known?.delete(entry) || known.size > 0) return;
+    this.entries.delete(key);
+    this.ends.get(key)?.();
+    this.ends.delete(key);
+  }
+
+  mark(key: string): void {
+    for (const entry of this.entries.get(key) ?? []) entry.mark(key);
+  }
+}
+
 function subscriberOf(
   outlet: Outlet,
   { clock, windowMs, maxUris }: UpdatesOptions,
-  interested: Map<string, Set<Entry>>,
+  interested: Interests,
   onClose: () => void,
 ): Entry {
   /** Canonical URI → the spellings that this subscriber used, which are what he expects to be told. */
@@ -114,9 +152,7 @@ function subscriberOf(
     timer ??= clock.after(windowMs, flush);
   };
   const forget = (key: string) => {
-    const entries = interested.get(key);
-    entries?.delete(entry);
-    if (entries?.size === 0) interested.delete(key);
+    interested.remove(key, entry);
   };
 
   const entry: Entry = {
@@ -128,9 +164,7 @@ function subscriberOf(
       count++;
       if (known) known.add(uri);
       else spellings.set(key, new Set([uri]));
-      const entries = interested.get(key);
-      if (entries) entries.add(entry);
-      else interested.set(key, new Set([entry]));
+      interested.add(key, entry);
       return true;
     },
     remove(uri) {

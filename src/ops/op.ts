@@ -72,6 +72,13 @@ export interface ResourceKind {
   read(parts: Record<string, string>, context: CallContext): Promise<unknown>;
   /** Concrete URIs that exist now, for resources/list; absent where they are too many. */
   list?(context: CallContext): Promise<{ uri: string; name: string }[]>;
+  /**
+   * Calls `tell` when the resource changes; what it returns ends that. Asked once for all subscribers of a URI. Absent
+   * where `updated$` tells.
+   */
+  watch?(parts: Record<string, string>, tell: () => void): () => void;
+  /** Of which type of backend it is; offered only where one is configured. */
+  readonly backend?: string;
 }
 
 /** What the views get of the gateway. */

@@ -6,6 +6,7 @@ import type { Gateway } from './gateway.ts';
 import { traceOf } from './history.ts';
 import type { ResourceKind } from './op.ts';
 import { ruleState, showDevice, showEvent, showRule } from './show.ts';
+import { systemResources } from './systems.ts';
 
 /** URIs of resources. */
 export const uris = {
@@ -64,5 +65,6 @@ export function resourcesOf(gateway: Gateway): ResourceKind[] {
         return trace;
       },
     },
+    ...systemResources(gateway),
   ];
 }

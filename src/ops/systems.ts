@@ -1,12 +1,12 @@
-// The operations that only one type of system has, as the backends' own tables list them.
+// The operations and resources that only one type of system has, as the backends' own tables list them.
 import { z } from 'zod';
 import { backendKinds } from '../backends/index.ts';
 import type { Supervised } from '../backends/supervisor.ts';
-import { CausewayError } from '../lib/errors.ts';
+import { CausewayError, hasCode } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
 import { requireBackup } from './backups.ts';
 import type { Gateway } from './gateway.ts';
-import { defineOp } from './op.ts';
+import { defineOp, type ResourceKind } from './op.ts';
 
 /** The system that a call means: the one named, or the only one of its type. @throws NOT_FOUND, INPUT_INVALID */
 function systemOf({ systems }: Pick<Gateway, 'systems'>, type: string, named: string | undefined): Supervised {
@@ -53,8 +53,40 @@ export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
         if (wantsBackup) await requireBackup(gateway, system.id, context.signal);
         const { device } = input;
         const meant = typeof device === 'string' && { device: gateway.engine.core.devices.resolve(device) };
-        return run(system, { ...input, ...meant }, context);
+        return run(system, { ...input, ...meant }, { ...context, journal: gateway.journal });
       },
     }),
   ),
 );
+
+/** All of them; a URI names no system, so each of the type is asked in turn. */
+export const systemResources = (gateway: Pick<Gateway, 'systems'>): ResourceKind[] =>
+  backendKinds.kinds.flatMap(({ type, resources = [] }) =>
+    resources.map(({ read, watch, ...resource }): ResourceKind => {
+      const systems = () => [...gateway.systems.values()].filter(system => system.kind === type);
+      return {
+        ...resource,
+        backend: type,
+        read: parts => firstThatHas(systems(), system => read(system, parts)),
+        watch(parts, tell) {
+          const ends = systems().map(system => watch(system, parts, tell));
+          return () => {
+            for (const end of ends) end();
+          };
+        },
+      };
+    }),
+  );
+
+async function firstThatHas(systems: readonly Supervised[], read: (system: Supervised) => Promise<unknown>) {
+  let missing: unknown = new CausewayError('NOT_FOUND', 'no backend of this type is configured');
+  for (const system of systems) {
+    try {
+      return await read(system);
+    } catch (error) {
+      if (!hasCode(error, 'NOT_FOUND')) throw error;
+      missing = error;
+    }
+  }
+  throw missing;
+}

@@ -21,10 +21,11 @@ export interface ViewParts {
 export function viewsOf({ gateway, ops, bus, updated$, listChanged$, brokerCounters }: ViewParts): Views {
   const { engine } = gateway;
   const trouble = () => engine.turns.trouble;
+  const types = new Set([...gateway.systems.values()].map(({ kind }) => kind));
   return {
     version: gateway.version,
     ops,
-    resources: resourcesOf(gateway),
+    resources: resourcesOf(gateway).filter(({ backend }) => backend === undefined || types.has(backend)),
     updated$,
     listChanged$,
     health: () => ({

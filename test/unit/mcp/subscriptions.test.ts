@@ -98,3 +98,43 @@ describe('a subscriber', () => {
     expect(one.told.slice(2)).toEqual(['device://x/a%3Ab']);
   });
 });
+
+describe('a resource that tells its changes itself', () => {
+  const follow = () => {
+    const followed = new Map<string, () => void>();
+    updates = createUpdates({
+      updated$,
+      listChanged$,
+      clock,
+      windowMs: 100,
+      maxUris: 1_000,
+      watch(uri, tell) {
+        if (!uri.startsWith('state://')) return undefined;
+        followed.set(uri, tell);
+        return () => followed.delete(uri);
+      },
+    });
+    return followed;
+  };
+
+  it('is followed once for all who look at it, and no longer than that', () => {
+    const followed = follow();
+    const one = subscriber(['state://a', 'rule://a']);
+    const two = subscriber(['state://a']);
+    expect([...followed.keys()]).toEqual(['state://a']);
+    one.self.remove('state://a');
+    expect(followed.size).toBe(1);
+    two.self.close();
+    expect(followed.size).toBe(0);
+  });
+
+  it('is told to those who look at it, in the spelling that they used', () => {
+    const followed = follow();
+    const one = subscriber(['state://a.*']);
+    const two = subscriber(['state://b']);
+    followed.get('state://a.%2A')?.();
+    clock.advanceTo(100);
+    expect(one.told).toEqual(['state://a.*']);
+    expect(two.told).toEqual([]);
+  });
+});
