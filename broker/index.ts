@@ -156,6 +156,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
           ? {
               id: client.id,
               username: principal.name,
+              credential: principal.credential,
               address,
               secure,
               clean: client.clean,

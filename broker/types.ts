@@ -27,6 +27,8 @@ export interface Principal {
   readonly name: string;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
+  /** What let it in, as the gateway calls it; told with the clients. */
+  readonly credential?: string | undefined;
 }
 
 /** The client that asks to come in. `address` is never a loopback one for a request that came through a proxy. */
@@ -103,6 +105,7 @@ export interface BrokerOptions {
 interface ClientInfo {
   readonly id: string;
   readonly username: string;
+  readonly credential: string | undefined;
   readonly address: string;
   readonly secure: boolean;
   /** False for a session that outlives its connection. */

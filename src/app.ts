@@ -34,7 +34,7 @@ import { openJournal } from './store/journal.ts';
 import { lockDataDir } from './store/lock.ts';
 import { sqliteStore } from './store/sqlite.ts';
 import { bridgesOf } from './wiring/bridges.ts';
-import { dropStrangers, listenMqtt } from './wiring/broker.ts';
+import { listenMqtt } from './wiring/broker.ts';
 import { makeBus } from './wiring/bus.ts';
 import { hearOutsiders } from './wiring/bus-inputs.ts';
 import { effectsOf } from './wiring/effects.ts';
@@ -145,15 +145,16 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   const listChanged$ = new Subject<void>();
 
   // --- the bus ---
-  const { bus, embedded, hear } = await makeBus(config.mqtt, {
+  const made = await makeBus(config.mqtt, {
     clock,
     area,
     topics,
     principals,
     file: join(dir, 'broker.db'),
   });
-  onStop(() => bus.stop());
-  if (embedded) onPrincipals = () => dropStrangers(embedded.broker, principals);
+  onStop(() => made.stop());
+  const { bus, embedded, hear } = made;
+  onPrincipals = made.principalsChanged;
   let engine: Engine;
   let listenToTopics = () => {};
   const face = new Face({
@@ -330,7 +331,6 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     await mcp.stop();
     await http?.stop();
   });
-  const streamed$ = recent.events$.pipe(map(event => showEvent(event) as never));
   http = await createHttp({
     views,
     config: config.http,
@@ -338,7 +338,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     clock,
     log: area('http'),
     ...(config.mcp.enabled && { mcp }),
-    events$: streamed$,
+    events$: recent.events$.pipe(map(event => showEvent(event) as never)),
     webhook: async call =>
       engine.webhook(call.id, {
         method: call.method,

@@ -7,7 +7,10 @@ import type { Principals as Store } from '../policy/principals.ts';
 import type { Principal } from '../policy/roles.ts';
 
 /** Who may come in, of the one store of principals. */
-export type Principals = Pick<Store, 'isOpen' | 'anonymous' | 'find' | 'authenticatePassword' | 'authenticateToken'>;
+export type Principals = Pick<
+  Store,
+  'isOpen' | 'anonymous' | 'isCurrent' | 'authenticatePassword' | 'authenticateToken'
+>;
 
 /** The part of the configuration's section `http` that decides who is local and which names are ours. */
 export interface AuthConfig {
@@ -93,7 +96,10 @@ export function createAuth(config: AuthConfig, principals: Principals): Auth {
         ...(typeof causeId === 'string' && CAUSE.test(causeId) && { causeId }),
       };
       const principal = await principalOf(request);
-      if (principal) return { principal: principal.name, scopes: principal.scopes, ...caller };
+      if (principal) {
+        const { name, scopes, credential } = principal;
+        return { principal: name, scopes, ...(credential !== undefined && { credential }), ...caller };
+      }
       if (principals.isOpen()) {
         throw new CausewayError('UNAUTHENTICATED', 'only loopback may call a gateway without users', {
           hint: 'add one on the gateway’s machine: causeway user add NAME --role admin',

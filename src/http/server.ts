@@ -133,7 +133,7 @@ function routesOf(parts: HttpParts, auth: Auth, longLived: LongLived): HttpApp {
     const caller = await auth.authenticate(c.env.incoming, via);
     c.set('caller', caller);
     await next();
-    if (c.res.headers.get('content-type') === 'text/event-stream') longLived.add(caller.principal, c.env.outgoing);
+    if (c.res.headers.get('content-type') === 'text/event-stream') longLived.add(caller, c.env.outgoing);
   });
   mountStatus(app, views);
   if (mcp) {

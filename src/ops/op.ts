@@ -14,6 +14,8 @@ export interface Caller {
   /** Name of the principal; `local` on an open loopback gateway. */
   readonly principal: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** What let him in; see `Principals.isCurrent`. */
+  readonly credential?: string;
   readonly via: 'mcp' | 'rest' | 'cli' | 'mqtt' | 'ui' | 'system';
   /** How events that follow name their maker. */
   readonly by: Extract<Maker, 'user' | 'mqtt' | 'system'>;

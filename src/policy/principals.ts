@@ -78,6 +78,8 @@ export interface Principals {
   /** Who a caller without a credential is: `local` over loopback while the gateway is open, else nobody. */
   anonymous(loopback: boolean): Principal | undefined;
   list(): PrincipalInfo[];
+  /** Whether what let him in still would: no token that was revoked or has expired, no password that is another now. */
+  isCurrent(principal: Pick<Principal, 'name' | 'credential'>): boolean;
   /** The principal as he is now; undefined when there is none of this name (any more). */
   find(name: string): Principal | undefined;
   /** @throws EXISTS, INPUT_INVALID */
@@ -103,6 +105,10 @@ export interface Principals {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const idOf = (token: Token): string => token.hash.slice(0, 12);
+const credentialOf = {
+  token: (token: Token): string => `token ${idOf(token)}`,
+  password: (phc: string): string => `password ${sha256(phc).slice(0, 12)}`,
+};
 const equal = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** Loads the store. */
@@ -150,7 +156,12 @@ export async function openPrincipals({ load, save, clock, adminToken }: Principa
   const principalOf = (name: string, row: Row, token?: Token): Principal => {
     const scopes = scopesOf(row.role, row.scopes);
     const narrowed = token?.scopes;
-    return { name, role: row.role, scopes: narrowed ? new Set(narrowed.filter(scope => scopes.has(scope))) : scopes };
+    return {
+      name,
+      role: row.role,
+      scopes: narrowed ? new Set(narrowed.filter(scope => scopes.has(scope))) : scopes,
+      ...(token && { credential: credentialOf.token(token) }),
+    };
   };
 
   function infoOf(name: string, row: Row): PrincipalInfo {
@@ -178,6 +189,14 @@ export async function openPrincipals({ load, save, clock, adminToken }: Principa
     anonymous: loopback => (loopback && isOpen() ? admin(LOCAL) : undefined),
 
     list: () => [...rows].map(([name, row]) => infoOf(name, row)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+
+    isCurrent({ name, credential }) {
+      const row = rows.get(name);
+      if (!row) return name === ENVIRONMENT ? adminHash !== undefined : name === LOCAL && isOpen();
+      if (credential === undefined) return true;
+      if (row.password !== undefined && credential === credentialOf.password(row.password)) return true;
+      return row.tokens.some(token => credential === credentialOf.token(token) && isAlive(token));
+    },
 
     find(name) {
       if (name === ENVIRONMENT && adminHash !== undefined) return admin(ENVIRONMENT);
@@ -260,7 +279,7 @@ export async function openPrincipals({ load, save, clock, adminToken }: Principa
           throw refused('The name or the password is wrong.');
         }
         known.set(name, given);
-        return principalOf(name, row);
+        return { ...principalOf(name, row), ...(phc !== undefined && { credential: credentialOf.password(phc) }) };
       }),
 
     authenticateToken(token, address) {

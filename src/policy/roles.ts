@@ -21,6 +21,8 @@ export interface Principal {
   readonly name: string;
   readonly role: Role;
   readonly scopes: ReadonlySet<Scope>;
+  /** What let him in, in words of `Principals.isCurrent`; absent where nothing was asked. */
+  readonly credential?: string;
 }
 
 /** The scopes of a role, less those that a list leaves out. A list never adds one. */

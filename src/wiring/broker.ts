@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Broker, BrokerOptions, Limits } from '../bus/embedded.ts';
 import type { Config } from '../config/schema.ts';
+import type { Clock } from '../lib/clock.ts';
 import { durationMs } from '../lib/duration.ts';
 import { CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -12,7 +13,11 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /** Logs clients in from the one store of principals: password, or a token in its place. */
 export function brokerLogin(principals: Principals, root: string): BrokerOptions['authenticate'] {
-  const as = (principal: Principal) => ({ name: principal.name, ...mqttAcl(principal, root) });
+  const as = (principal: Principal) => ({
+    name: principal.name,
+    credential: principal.credential,
+    ...mqttAcl(principal, root),
+  });
   return async (peer, username, password) => {
     if (username === undefined && password === undefined) {
       const anonymous = principals.anonymous(LOOPBACK.test(peer.address));
@@ -27,12 +32,30 @@ export function brokerLogin(principals: Principals, root: string): BrokerOptions
   };
 }
 
-/** Ends the connections of those who are principals no more: of a removed user, and of everybody once there are users. */
-export function dropStrangers(broker: Pick<Broker, 'clients' | 'disconnect'>, principals: Principals): void {
-  for (const { id, username } of broker.clients()) {
-    if (principals.find(username) || principals.anonymous(true)?.name === username) continue;
-    broker.disconnect(id);
-  }
+const CHECK_MS = 60_000;
+
+/**
+ * Ends the connections of those whom what let them in would let in no more: of a removed user, of a token that was revoked or
+ * has expired, of an old password, and of everybody once there are users.
+ */
+export function keepStrangersOut(
+  broker: Pick<Broker, 'clients' | 'disconnect'>,
+  principals: Pick<Principals, 'isCurrent'>,
+  clock: Clock,
+): { look(): void; stop(): void } {
+  const look = () => {
+    for (const { id, username, credential } of broker.clients()) {
+      const who = { name: username, ...(credential !== undefined && { credential }) };
+      if (!principals.isCurrent(who)) broker.disconnect(id);
+    }
+  };
+  // A token expires without a word.
+  const again = () => {
+    look();
+    stop = clock.after(CHECK_MS, again);
+  };
+  let stop = clock.after(CHECK_MS, again);
+  return { look, stop: () => stop() };
 }
 
 /** The limits of the configuration, as the broker names them. */

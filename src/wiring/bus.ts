@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Principals } from '../policy/principals.ts';
-import { brokerLimits, brokerLogin } from './broker.ts';
+import { brokerLimits, brokerLogin, keepStrangersOut } from './broker.ts';
 
 /** What the bus is made of. */
 export interface BusMakings {
@@ -24,6 +24,9 @@ export interface MadeBus {
   readonly bus: Bus;
   readonly embedded: EmbeddedBus | undefined;
   hear(onMessage: (message: BusMessage) => void, onConnect: () => void): void;
+  /** To be called when principals, tokens or passwords have changed. */
+  principalsChanged(): void;
+  stop(): Promise<void>;
 }
 
 /** Makes the bus. */
@@ -47,7 +50,12 @@ export async function makeBus(
       file,
       onMessage: message => onMessage(message),
     });
-    return { bus: embedded, embedded, hear };
+    const strangers = keepStrangersOut(embedded.broker, principals, clock);
+    const stop = () => {
+      strangers.stop();
+      return embedded.stop();
+    };
+    return { bus: embedded, embedded, hear, principalsChanged: strangers.look, stop };
   }
   const bus = remoteBus({
     log: area('bus'),
@@ -58,5 +66,5 @@ export async function makeBus(
     onMessage: message => onMessage(message),
     onConnect: () => onConnect(),
   });
-  return { bus, embedded: undefined, hear };
+  return { bus, embedded: undefined, hear, principalsChanged: () => {}, stop: () => bus.stop() };
 }

@@ -184,6 +184,20 @@ describe('once there is one', () => {
     expect(denied.records).toMatchObject([{ outcome: 'denied', code: 'FORBIDDEN' }]);
   });
 
+  it('a token that is revoked ends what was opened with it, and nothing else of that user', async () => {
+    const { ann, vic } = tokens as { ann: string; vic: string };
+    const { token, id } = await gateway.call('create_token', { name: 'vic' }, ann);
+    const [watcher, other] = [
+      await mqtt({ username: 'vic', password: token }),
+      await mqtt({ username: 'vic', password: vic }),
+    ];
+    const dropped = new Promise(resolve => watcher.client.once('close', () => resolve('dropped')));
+    await gateway.call('revoke_token', { name: 'vic', id, confirm: true }, ann);
+    expect(await dropped).toBe('dropped');
+    await commandLamp(ann);
+    await eventually(() => other.under('causeway/command/').length > 0, 'the command');
+  });
+
   it('a removed user is out at once', async () => {
     const { ann, vic } = tokens as { ann: string; vic: string };
     const watcher = await mqtt({ username: 'vic', password: vic });

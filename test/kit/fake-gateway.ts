@@ -27,7 +27,7 @@ export function principalsOf(people: readonly Principal[]): Principals {
   return {
     isOpen: () => people.length === 0,
     anonymous: loopback => (loopback && people.length === 0 ? admin(LOCAL) : undefined),
-    find: name => people.find(one => one.name === name),
+    isCurrent: ({ name }) => people.some(one => one.name === name) || (people.length === 0 && name === LOCAL),
     authenticateToken: token => who(name => token === `${name}-token`),
     authenticatePassword: async (given, password) => who(name => name === given && password === `${name}-password`),
   };

@@ -297,3 +297,52 @@ describe('tokens', () => {
     expect(table.size).toBe(0);
   });
 });
+
+describe('what let somebody in', () => {
+  const stage = async () => {
+    const { principals, clock } = await opened();
+    await principals.add('anna', { role: 'viewer', password: PASSWORD });
+    const { id, token } = await principals.issueToken('anna', { expiresIn: 60_000 });
+    const byToken = principals.authenticateToken(token, ADDRESS);
+    const byPassword = await principals.authenticatePassword('anna', PASSWORD, ADDRESS);
+    return { principals, clock, id, byToken, byPassword };
+  };
+
+  test('would do so again while nothing has changed', async () => {
+    const { principals, byToken, byPassword } = await stage();
+    expect([byToken, byPassword].map(principals.isCurrent)).toEqual([true, true]);
+  });
+
+  test('would not, once the token is revoked', async () => {
+    const { principals, id, byToken, byPassword } = await stage();
+    await principals.revoke('anna', id);
+    expect([byToken, byPassword].map(principals.isCurrent)).toEqual([false, true]);
+  });
+
+  test('would not, once the token has expired', async () => {
+    const { principals, clock, byToken, byPassword } = await stage();
+    clock.moveTo(60_001);
+    expect([byToken, byPassword].map(principals.isCurrent)).toEqual([false, true]);
+  });
+
+  test('would not, once the password is another one', async () => {
+    const { principals, byToken, byPassword } = await stage();
+    await principals.setPassword('anna', 'quite another one');
+    expect([byToken, byPassword].map(principals.isCurrent)).toEqual([true, false]);
+  });
+
+  test('would not, once the user is gone, nor once there are users where anybody was let in', async () => {
+    const { principals, byToken, byPassword } = await stage();
+    expect(principals.isCurrent({ name: 'local' })).toBe(false);
+    await principals.remove('anna');
+    expect([byToken, byPassword].map(principals.isCurrent)).toEqual([false, false]);
+    expect(principals.isCurrent({ name: 'local' })).toBe(true);
+  });
+
+  test('is the environment’s token while the process has one', async () => {
+    const { principals } = await opened({}, 'a-token-of-some-length');
+    const environment = principals.authenticateToken('a-token-of-some-length', ADDRESS);
+    expect(principals.isCurrent(environment)).toBe(true);
+    expect((await opened()).principals.isCurrent(environment)).toBe(false);
+  });
+});
