@@ -11,8 +11,8 @@ import type { SimRecord } from './house.ts';
 import { routes, type SimAnswer } from './routes.ts';
 import { SimConsole, type SimProfile } from './state.ts';
 
-export { certificate } from './certificate.ts';
-export { DEVICE } from './house.ts';
+export { anotherCertificate, certificate } from './certificate.ts';
+export { CLIENT, DEVICE } from './house.ts';
 export { SimConsole, type SimProfile } from './state.ts';
 
 /** How a simulated console begins. */
