@@ -8,6 +8,7 @@ import { hubitatOperations } from './hubitat/operations/index.ts';
 import { IobrokerBackend, IobrokerSchema } from './iobroker/index.ts';
 import type { BackendOperation, BackendResource } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
+import { UnifiBackend, UnifiSchema } from './unifi/index.ts';
 
 /** What every backend gets. */
 export interface BackendParts {
@@ -50,6 +51,12 @@ export const backendKinds = defineTable<BackendKind>('backend', [
     schema: IobrokerSchema,
     operations: [],
     create: (config, parts) => new IobrokerBackend(config, parts),
+  }),
+  defineBackend({
+    type: 'unifi',
+    schema: UnifiSchema,
+    operations: [],
+    create: (config, parts) => new UnifiBackend(config, parts),
   }),
 ]);
 

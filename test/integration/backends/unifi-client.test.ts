@@ -1,10 +1,10 @@
 // The client at a console: its certificate, logins and their limits, tokens, repetitions.
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ConsoleClient, createClient, type Sessions } from '../../../src/backends/unifi/client.ts';
+import { type ConsoleClient, createClient, type Sessions } from '../../../src/backends/unifi/console/client.ts';
+import { createHttp } from '../../../src/backends/unifi/console/http.ts';
+import { keySession, loginSession } from '../../../src/backends/unifi/console/session.ts';
+import type { TlsParts } from '../../../src/backends/unifi/console/tls.ts';
 import { newCounters } from '../../../src/backends/unifi/counters.ts';
-import { createHttp } from '../../../src/backends/unifi/http.ts';
-import { keySession, loginSession } from '../../../src/backends/unifi/session.ts';
-import type { TlsParts } from '../../../src/backends/unifi/tls.ts';
 import {
   anotherCertificate,
   type ConsoleOptions,

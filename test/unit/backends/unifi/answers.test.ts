@@ -5,7 +5,7 @@ import {
   dropSecrets,
   type Failure,
   type Surface,
-} from '../../../../src/backends/unifi/answers.ts';
+} from '../../../../src/backends/unifi/console/answers.ts';
 import type { Json } from '../../../../src/lib/json.ts';
 
 const failureOf = (surface: Surface, status: number, body: unknown, more: Partial<Answer> = {}): Failure => {

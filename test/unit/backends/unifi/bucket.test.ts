@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBucket } from '../../../../src/backends/unifi/bucket.ts';
+import { createBucket } from '../../../../src/backends/unifi/console/bucket.ts';
 import { VirtualClock } from '../../../../src/lib/virtual-clock.ts';
 
 describe('a bucket', () => {

@@ -1,8 +1,8 @@
 // The way to a console: TLS with the check that the configuration asks for. Consoles sign their certificates themselves, for
 // the name unifi.local; so there is an authority of one's own, a name of one's own, and a pin.
 import { connect, type TLSSocket } from 'node:tls';
-import type { Clock } from '../../lib/clock.ts';
-import { CausewayError } from '../../lib/errors.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { CausewayError } from '../../../lib/errors.ts';
 
 /** What is checked. */
 export interface TlsParts {
@@ -14,6 +14,8 @@ export interface TlsParts {
   /** SHA-256, in any spelling. */
   readonly fingerprint?: string | undefined;
   readonly insecure: boolean;
+  /** Gives up what is being opened. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const CONNECT_MS = 10_000;
@@ -28,7 +30,15 @@ const isName = (host: string): boolean => /[a-z]/i.test(host) && !host.includes(
  * Opens a connection that has passed the check; nothing was sent over it.
  * @throws BACKEND_OFFLINE when nobody is there, BACKEND_AUTH when the certificate is not the right one
  */
-export function connectTls({ clock, url, ca, serverName, fingerprint, insecure }: TlsParts): Promise<TLSSocket> {
+export function connectTls({
+  clock,
+  url,
+  ca,
+  serverName,
+  fingerprint,
+  insecure,
+  signal,
+}: TlsParts): Promise<TLSSocket> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const name = serverName ?? (isName(host) ? host : undefined);
   return new Promise((resolve, reject) => {
@@ -43,9 +53,12 @@ export function connectTls({ clock, url, ca, serverName, fingerprint, insecure }
     });
     const end = (error: Error) => {
       cancel();
+      signal?.removeEventListener('abort', onAbort);
       socket.destroy();
       reject(error);
     };
+    const onAbort = () => end(unreachable(url, 'given up'));
+    signal?.addEventListener('abort', onAbort, { once: true });
     const cancel = clock.after(CONNECT_MS, () => end(unreachable(url, 'ETIMEDOUT')));
     socket.once('error', (error: NodeJS.ErrnoException) => end(unreachable(url, error.code ?? error.message)));
     socket.once('secureConnect', () => {
@@ -58,6 +71,7 @@ export function connectTls({ clock, url, ca, serverName, fingerprint, insecure }
         );
       }
       cancel();
+      signal?.removeEventListener('abort', onAbort);
       socket.removeAllListeners('error');
       resolve(socket);
     });

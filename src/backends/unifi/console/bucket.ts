@@ -1,5 +1,5 @@
 // A token bucket: so many at once, so many a minute.
-import { type Clock, sleep } from '../../lib/clock.ts';
+import { type Clock, sleep } from '../../../lib/clock.ts';
 
 /** Tokens that come back with time. */
 export interface Bucket {

@@ -1,11 +1,11 @@
 // Who we are at the console: an API key, or a login whose cookie and CSRF token all requests and the socket share. Consoles
 // lock out who signs in too often (429 after a few within a minute), so it is done once, and after a refusal not again for
 // minutes; then one attempt decides.
-import type { Clock } from '../../lib/clock.ts';
-import { CausewayError } from '../../lib/errors.ts';
-import { parseJson } from '../../lib/json.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { CausewayError } from '../../../lib/errors.ts';
+import { parseJson } from '../../../lib/json.ts';
+import type { Counters } from '../counters.ts';
 import { dataOf, type Failure, isFailure } from './answers.ts';
-import type { Counters } from './counters.ts';
 import type { ConsoleAnswer, Http } from './http.ts';
 
 /** What one request is sent with. */

@@ -1,7 +1,7 @@
 // What a console answers, on each of its surfaces: the envelope taken off, its four shapes of errors as one, and all secrets
 // dropped.
-import { CausewayError } from '../../lib/errors.ts';
-import type { Json } from '../../lib/json.ts';
+import { CausewayError } from '../../../lib/errors.ts';
+import type { Json } from '../../../lib/json.ts';
 
 /**
  * The four surfaces of one console: `official` with API keys, site UUIDs and pages; `legacy` with `{ meta, data }`; `internal`

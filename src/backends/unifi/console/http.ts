@@ -1,9 +1,10 @@
 // One request to the console, over connections of our own with their own check of its certificate: a time limit, no redirects,
 // and an error that tells whether the console can have acted on it.
+import { setMaxListeners } from 'node:events';
 import { Agent, type buildConnector, request as send } from 'undici';
-import type { Clock } from '../../lib/clock.ts';
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
-import { withSignals } from '../hubitat/signals.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { asCausewayError, CausewayError } from '../../../lib/errors.ts';
+import { withSignals } from '../../hubitat/signals.ts';
 import type { Answer, Failure } from './answers.ts';
 import { connectTls, type TlsParts } from './tls.ts';
 
@@ -42,7 +43,10 @@ const KEEP_MS = 15_000;
 const LONGEST_BODY = 64 * 1024 * 1024;
 
 /** Opens nothing yet. */
-export function createHttp(tls: TlsParts): Http {
+export function createHttp(parts: Omit<TlsParts, 'signal'>): Http {
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  const tls: TlsParts = { ...parts, signal: ending.signal };
   const connect: buildConnector.connector = (_options, callback) => {
     connectTls(tls).then(
       socket => callback(null, socket),
@@ -63,7 +67,10 @@ export function createHttp(tls: TlsParts): Http {
     url: tls.url,
     connect: () => connectTls(tls),
     request: asked => request(agent, tls.url, tls.clock, asked),
-    close: () => agent.destroy(),
+    close() {
+      ending.abort();
+      return agent.destroy();
+    },
   };
 }
 

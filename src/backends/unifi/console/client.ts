@@ -1,13 +1,13 @@
 // The client of a console, for one connection: at most so many requests at once and a minute, reads tried again within a
 // budget, commands only where twice is the same as once.
-import { type Clock, sleep } from '../../lib/clock.ts';
-import { CausewayError } from '../../lib/errors.ts';
-import type { Json } from '../../lib/json.ts';
-import { createLanes, type Lanes } from '../hubitat/lanes.ts';
-import { withSignals } from '../hubitat/signals.ts';
+import { type Clock, sleep } from '../../../lib/clock.ts';
+import { CausewayError } from '../../../lib/errors.ts';
+import type { Json } from '../../../lib/json.ts';
+import { createLanes, type Lanes } from '../../hubitat/lanes.ts';
+import { withSignals } from '../../hubitat/signals.ts';
+import type { Counters } from '../counters.ts';
 import { dataOf, type Failure, isFailure, type Surface } from './answers.ts';
 import { createBucket } from './bucket.ts';
-import type { Counters } from './counters.ts';
 import type { ConsoleAnswer, ConsoleRequest, Http } from './http.ts';
 import type { Session } from './session.ts';
 

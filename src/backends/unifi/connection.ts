@@ -1,0 +1,259 @@
+// One connection to a console, from its start to the first trouble that lasts: a snapshot, then the socket and the polls that
+// find what it did not tell.
+import { setMaxListeners } from 'node:events';
+import type { Cancel, Clock } from '../../lib/clock.ts';
+import { durationMs } from '../../lib/duration.ts';
+import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { BackendSink } from '../../model/command.ts';
+import { type ConsoleClient, createClient, type Sessions } from './console/client.ts';
+import type { Http } from './console/http.ts';
+import { type LogMemory, noLog, pollLog } from './console/log-poll.ts';
+import { type Probed, probe } from './console/probe.ts';
+import { takeSnapshot } from './console/snapshot.ts';
+import { keepStream, type Stream } from './console/socket.ts';
+import type { Counters } from './counters.ts';
+import { type ClientMemory, noClients } from './network/clients.ts';
+import { createNetwork, type Network } from './network/network.ts';
+import { createTold, type Told } from './network/told.ts';
+import type { UnifiConfig } from './schema.ts';
+
+/** What the backend needs. */
+export interface UnifiParts {
+  /** The first part of its devices' ids. */
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What is remembered over connections. */
+export interface Memory {
+  readonly clients: ClientMemory;
+  readonly log: LogMemory;
+  /** There was a connection before this one. */
+  wasConnected: boolean;
+  /** What was said once. */
+  readonly said: Set<'insecure' | 'refused'>;
+}
+
+/** Nothing. */
+export const nothingRemembered = (): Memory => ({
+  clients: noClients(),
+  log: noLog(),
+  wasConnected: false,
+  said: new Set(),
+});
+
+/** What a connection needs. */
+export interface ConnectionParts extends UnifiParts {
+  readonly config: UnifiConfig;
+  readonly counters: Counters;
+  readonly memory: Memory;
+  readonly sessions: Sessions;
+  readonly http: Http;
+  readonly sink: BackendSink;
+}
+
+/** Each so many looks are whole ones. */
+const WHOLE_EVERY = 10;
+/** Between two looks that are asked for out of turn. */
+const SOON_MS = 2_000;
+
+/** Opened once, closed once. */
+export class Connection {
+  readonly client: ConsoleClient;
+  isReady = false;
+  private readonly parts: ConnectionParts;
+  private readonly ending = new AbortController();
+  private readonly told: Told;
+  private readonly openedAt: number;
+  private opened: { readonly network: Network; readonly probed: Probed } | undefined;
+  private stream: Stream | undefined;
+  private hasSocketEvents = false;
+  private looks = 0;
+  private lastLook = Number.NEGATIVE_INFINITY;
+  private cancelPoll: Cancel = () => {};
+  private cancelSettle: Cancel = () => {};
+  private cancelSoon: Cancel | undefined;
+  private cancelLog: Cancel = () => {};
+  /** Looks follow each other. */
+  private work: Promise<void> = Promise.resolve();
+
+  constructor(parts: ConnectionParts) {
+    const { config, clock, counters, http, sessions, sink } = parts;
+    this.parts = parts;
+    const { signal } = this.ending;
+    // Everything that waits listens to it.
+    setMaxListeners(0, signal);
+    this.client = createClient({ http, sessions, site: config.site, clock, counters, signal });
+    this.told = createTold(sink, counters, () => clock.elapsed());
+    this.openedAt = clock.elapsed();
+  }
+
+  /** What is known of the site; undefined before it is ready. */
+  get network(): Network | undefined {
+    return this.isReady ? this.opened?.network : undefined;
+  }
+
+  /** The console; undefined before it is ready. */
+  get probed(): Probed | undefined {
+    return this.opened?.probed;
+  }
+
+  /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
+  async open(): Promise<void> {
+    const { id: backend, config, counters, log, sessions, memory } = this.parts;
+    const { client, told } = this;
+    const probed = await probe({ backend, site: config.site, client, sessions, counters, log });
+    const network = this.networkOf(probed);
+    this.opened = { network, probed };
+    network.takeSnapshot(await takeSnapshot({ ...this.parts, client }, true));
+    if (this.ending.signal.aborted) return;
+    await told.tellAll();
+    if (this.ending.signal.aborted) return;
+    this.isReady = true;
+    memory.wasConnected = true;
+    this.follow(network);
+    this.pollLater();
+  }
+
+  /** Ends it; what is on its way is given up. */
+  close(): void {
+    this.isReady = false;
+    for (const cancel of [this.cancelPoll, this.cancelSettle, this.cancelLog, this.cancelSoon]) cancel?.();
+    this.stream?.close();
+    this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the console ${this.parts.id} has ended`));
+  }
+
+  private networkOf({ siteName, version, uptime }: Probed): Network {
+    const { id: backend, config, counters, clock, log, memory } = this.parts;
+    const graceMs = durationMs(config.away_after);
+    // A console that has just started has seen nobody yet, and says nothing of what was before.
+    const isYoung = uptime !== undefined && uptime * 1_000 < graceMs;
+    return createNetwork({
+      backend,
+      site: config.site,
+      siteName,
+      version,
+      told: this.told,
+      memory: memory.clients,
+      log,
+      counters,
+      graceMs,
+      knownForMs: durationMs(config.known_for),
+      watchedSince: memory.wasConnected || isYoung ? this.openedAt : Number.NEGATIVE_INFINITY,
+      elapsed: () => clock.elapsed(),
+      consoleNow: this.consoleNow,
+      onWan: () => this.lookSoon(),
+    });
+  }
+
+  private readonly consoleNow = (): number => this.client.consoleNow() ?? this.parts.clock.now();
+
+  // --- events ----------------------------------------------------------------------------------------------------------
+
+  private follow(network: Network): void {
+    const { id: backend, config, clock, counters, http, log, memory, sessions } = this.parts;
+    const session = sessions.login ?? sessions.key;
+    if (!session) return;
+    this.stream = keepStream({
+      http,
+      session,
+      site: config.site,
+      clock,
+      counters,
+      signal: this.ending.signal,
+      onMessage: (kind, data) => {
+        if (kind === 'events') this.hasSocketEvents = true;
+        network.takeMessage(kind, data);
+        this.settleLater(network);
+      },
+      // What happened since the snapshot, or while it was away, is found by a look.
+      onOpen: () => this.look(),
+      onGone: reason => log.info({ backend, reason }, 'the console’s stream of events is gone; it is opened anew'),
+      onRefused: () => {
+        if (!memory.said.has('refused')) {
+          log.warn(
+            { backend },
+            'the console does not open its stream of events to us: add login to this backend; until then events come with the polls',
+          );
+        }
+        memory.said.add('refused');
+      },
+    });
+    this.cancelLog = pollLog({
+      backend,
+      client: this.client,
+      clock,
+      counters,
+      log,
+      memory: memory.log,
+      consoleNow: this.consoleNow,
+      isNeeded: () => !(this.stream?.isOpen && this.hasSocketEvents),
+      onRows: rows => {
+        network.takeLog(rows);
+        this.settleLater(network);
+      },
+    });
+  }
+
+  private settleLater(network: Network): void {
+    const due = network.clients.settlesAt();
+    if (due === undefined) return;
+    this.cancelSettle();
+    this.cancelSettle = this.parts.clock.after(due - this.parts.clock.elapsed(), () => {
+      network.clients.settle();
+      network.site.recount();
+      this.settleLater(network);
+    });
+  }
+
+  // --- looks ------------------------------------------------------------------------------------------------------------
+
+  private pollLater(): void {
+    const { clock, config } = this.parts;
+    const now = clock.elapsed();
+    const poll = durationMs(config.poll);
+    // Nobody goes away but by a list, so that one is asked for when it may say so.
+    const decides = this.opened?.network.clients.decidesAt() ?? Number.POSITIVE_INFINITY;
+    const wait = Math.min(poll, Math.max(decides - now, SOON_MS));
+    this.cancelPoll();
+    this.cancelPoll = clock.after(wait, () => this.look());
+  }
+
+  /** Compares all with the console now, or in a moment if that was just done. */
+  lookSoon(): void {
+    if (this.cancelSoon) return;
+    const { clock } = this.parts;
+    this.cancelSoon = clock.after(Math.max(0, this.lastLook + SOON_MS - clock.elapsed()), () => {
+      this.cancelSoon = undefined;
+      this.look();
+    });
+  }
+
+  private look(): void {
+    const { clock } = this.parts;
+    this.lastLook = clock.elapsed();
+    this.cancelPoll();
+    this.work = this.work.then(async () => {
+      const { signal } = this.ending;
+      const network = this.opened?.network;
+      if (signal.aborted || !network) return;
+      try {
+        const snapshot = await takeSnapshot({ ...this.parts, client: this.client }, ++this.looks % WHOLE_EVERY === 0);
+        if (signal.aborted) return;
+        network.takeSnapshot(snapshot);
+        this.settleLater(network);
+        this.pollLater();
+      } catch (error) {
+        this.lost(asCausewayError(error));
+      }
+    });
+  }
+
+  private lost(error: CausewayError): void {
+    if (this.ending.signal.aborted) return;
+    this.isReady = false;
+    this.parts.sink.offline(error.message);
+  }
+}

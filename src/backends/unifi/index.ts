@@ -1,0 +1,123 @@
+// The UniFi backend: the clients, devices, WLANs, WANs and the site of a console's Network application.
+import { readFile } from 'node:fs/promises';
+import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { didYouMean } from '../../lib/text.ts';
+import type { BackendSink, Command } from '../../model/command.ts';
+import type { Supervised } from '../supervisor.ts';
+import { Connection, nothingRemembered, type UnifiParts } from './connection.ts';
+import { createClient, type Sessions } from './console/client.ts';
+import { createHttp, type Http } from './console/http.ts';
+import { probe } from './console/probe.ts';
+import { keySession, loginSession } from './console/session.ts';
+import { takeSnapshot } from './console/snapshot.ts';
+import { type Counters, newCounters } from './counters.ts';
+import type { UnifiConfig } from './schema.ts';
+
+export type { UnifiParts } from './connection.ts';
+export { type UnifiConfig, UnifiSchema } from './schema.ts';
+
+/** A console. Each start is one connection, which ends with `offline`; the supervisor starts it anew. */
+export class UnifiBackend implements Supervised {
+  readonly id: string;
+  readonly kind = 'unifi';
+  readonly restartWhenOffline = true;
+  readonly counters: Counters = newCounters();
+  private readonly config: UnifiConfig;
+  private readonly parts: UnifiParts;
+  private readonly memory = nothingRemembered();
+  private readonly sessions: Sessions;
+  private running: { readonly connection: Connection; readonly http: Http } | undefined;
+
+  constructor(config: UnifiConfig, parts: UnifiParts) {
+    const { api_key: key, login } = config;
+    const { clock } = parts;
+    this.id = parts.id;
+    this.config = config;
+    this.parts = parts;
+    this.sessions = {
+      key: key && keySession(key.reveal()),
+      login:
+        login &&
+        loginSession({ clock, counters: this.counters, username: login.username, password: login.password.reveal() }),
+      keyIsOfficialOnly: false,
+    };
+  }
+
+  /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED, CONFIG_INVALID */
+  async start(sink: BackendSink): Promise<void> {
+    const { config, counters, memory, sessions } = this;
+    await this.stop();
+    const http = await this.openHttp();
+    const connection = new Connection({ ...this.parts, config, counters, memory, sessions, http, sink });
+    this.running = { connection, http };
+    await connection.open();
+  }
+
+  async stop(): Promise<void> {
+    const { running } = this;
+    this.running = undefined;
+    running?.connection.close();
+    await running?.http.close();
+  }
+
+  /** @throws DEVICE_NOT_FOUND, COMMAND_UNKNOWN, ARGUMENT_INVALID, and as `ConsoleClient.ask` */
+  async execute(command: Command, signal: AbortSignal): Promise<void> {
+    const network = this.running?.connection.network;
+    if (!network) throw new CausewayError('BACKEND_OFFLINE', `the console ${this.id} cannot be reached now`);
+    void signal;
+    throw new CausewayError('DEVICE_NOT_FOUND', `the console ${this.id} has no device ${command.device}`, {
+      hint: didYouMean(command.device, []),
+    });
+  }
+
+  async test(): Promise<{ ok: boolean; message: string; hint?: string }> {
+    const { config, counters, sessions, id } = this;
+    const { clock, log } = this.parts;
+    const { signal } = new AbortController();
+    let http: Http | undefined;
+    try {
+      http = await this.openHttp();
+      const client = createClient({ http, sessions, site: config.site, clock, counters, signal });
+      const { version = '?' } = await probe({ backend: id, site: config.site, client, sessions, counters, log });
+      const { devices, stations } = await takeSnapshot({ client, counters, clock }, false);
+      const message = `the console answers (Network ${version}); ${devices.length} devices, ${stations.length} clients`;
+      return { ok: true, message };
+    } catch (thrown) {
+      const { message, hint } = asCausewayError(thrown);
+      return { ok: false, message, ...(hint !== undefined && { hint }) };
+    } finally {
+      await http?.close();
+    }
+  }
+
+  private async openHttp(): Promise<Http> {
+    const { tls, url } = this.config;
+    const { clock, log, id } = this.parts;
+    if (tls.insecure && !this.memory.said.has('insecure')) {
+      this.memory.said.add('insecure');
+      log.warn(
+        { backend: id },
+        'the console’s certificate is not checked (tls.insecure): whoever is between can read and change everything',
+      );
+    }
+    return createHttp({
+      clock,
+      url: new URL(url),
+      ca: tls.ca_file === undefined ? undefined : await authority(tls.ca_file),
+      serverName: tls.server_name,
+      fingerprint: tls.fingerprint,
+      insecure: tls.insecure,
+    });
+  }
+}
+
+async function authority(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CausewayError('CONFIG_INVALID', `tls.ca_file cannot be read: ${file}`, {
+      hint: 'check the path and who may read it',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+// Words with which the devices of a console declare their attributes and commands.
+import type { ArgumentDecl, AttributeDecl, CommandDecl, Effect } from '../../../model/capability.ts';
+import type { Json, ValueType } from '../../../model/value.ts';
+
+/** A number with its unit. */
+export const number = (unit?: string): ValueType => ({ type: 'number', ...(unit !== undefined && { unit }) });
+
+/** A counter or measure. @param step the smallest difference that counts */
+export const telemetry = (unit?: string, step?: number): AttributeDecl => ({
+  ...number(unit),
+  telemetry: true,
+  ...(step !== undefined && { step }),
+});
+
+/** Something that happens and leaves no state. */
+export const event: AttributeDecl = { type: 'json', momentary: true };
+
+/** Overrides what guards a command. */
+export const force: ArgumentDecl = { name: 'force', type: 'boolean', optional: true };
+
+/** A command of which twice is not the same as once. */
+export const once = (args: readonly ArgumentDecl[] = [], effects: readonly Effect[] = []): CommandDecl => ({
+  args,
+  effects,
+  idempotent: false,
+});
+
+/** A command that makes an attribute a value. */
+export const sets = (
+  attribute: string,
+  value: Json,
+  args: readonly ArgumentDecl[] = [],
+  opposes?: string,
+): CommandDecl => ({
+  args,
+  effects: [{ attribute, value }],
+  idempotent: true,
+  ...(opposes !== undefined && { opposes }),
+});
+
+/** A command whose argument an attribute becomes. */
+export const takes = (attribute: string, arg: ArgumentDecl, more: readonly ArgumentDecl[] = []): CommandDecl => ({
+  args: [arg, ...more],
+  effects: [{ attribute, fromArg: arg.name }],
+  idempotent: true,
+});
