@@ -6,6 +6,9 @@ import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
+import type { Device } from '../../model/device.ts';
+import type { Own } from './commands/guards.ts';
+import type { Way } from './commands/index.ts';
 import { type ConsoleClient, createClient, type Sessions } from './console/client.ts';
 import type { Http } from './console/http.ts';
 import { type LogMemory, noLog, pollLog } from './console/log-poll.ts';
@@ -71,11 +74,13 @@ export class Connection {
   private stream: Stream | undefined;
   private hasSocketEvents = false;
   private looks = 0;
+  private wantsWhole = false;
   private lastLook = Number.NEGATIVE_INFINITY;
   private cancelPoll: Cancel = () => {};
   private cancelSettle: Cancel = () => {};
   private cancelSoon: Cancel | undefined;
   private cancelLog: Cancel = () => {};
+  private readonly cancelLater = new Map<string, Cancel>();
   /** Looks follow each other. */
   private work: Promise<void> = Promise.resolve();
 
@@ -100,6 +105,35 @@ export class Connection {
     return this.opened?.probed;
   }
 
+  /** Whether the console tells of changes by itself. */
+  get isPushed(): boolean {
+    return this.stream?.isOpen === true;
+  }
+
+  device(id: string): Device | undefined {
+    return this.told.device(id);
+  }
+
+  /** What carrying a command out needs. */
+  wayTo(network: Network, own: Own): Way {
+    const { clock, counters, log, id: backend } = this.parts;
+    const notLater = (key: string) => {
+      this.cancelLater.get(key)?.();
+      this.cancelLater.delete(key);
+    };
+    const later: Way['later'] = (key, ms, task) => {
+      notLater(key);
+      const run = () => {
+        this.cancelLater.delete(key);
+        task().catch(error =>
+          log.warn({ backend, error: asCausewayError(error).message }, 'what was to follow a command failed'),
+        );
+      };
+      this.cancelLater.set(key, clock.after(ms, run));
+    };
+    return { client: this.client, network, counters, clock, own, later, notLater };
+  }
+
   /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
   async open(): Promise<void> {
     const { id: backend, config, counters, log, sessions, memory } = this.parts;
@@ -120,7 +154,14 @@ export class Connection {
   /** Ends it; what is on its way is given up. */
   close(): void {
     this.isReady = false;
-    for (const cancel of [this.cancelPoll, this.cancelSettle, this.cancelLog, this.cancelSoon]) cancel?.();
+    for (const cancel of [
+      this.cancelPoll,
+      this.cancelSettle,
+      this.cancelLog,
+      this.cancelSoon,
+      ...this.cancelLater.values(),
+    ])
+      cancel?.();
     this.stream?.close();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the console ${this.parts.id} has ended`));
   }
@@ -221,8 +262,9 @@ export class Connection {
     this.cancelPoll = clock.after(wait, () => this.look());
   }
 
-  /** Compares all with the console now, or in a moment if that was just done. */
-  lookSoon(): void {
+  /** Compares all with the console now, or in a moment if that was just done. @param whole with what changes seldom */
+  lookSoon(whole = false): void {
+    this.wantsWhole ||= whole;
     if (this.cancelSoon) return;
     const { clock } = this.parts;
     this.cancelSoon = clock.after(Math.max(0, this.lastLook + SOON_MS - clock.elapsed()), () => {
@@ -240,7 +282,9 @@ export class Connection {
       const network = this.opened?.network;
       if (signal.aborted || !network) return;
       try {
-        const snapshot = await takeSnapshot({ ...this.parts, client: this.client }, ++this.looks % WHOLE_EVERY === 0);
+        const isWhole = ++this.looks % WHOLE_EVERY === 0 || this.wantsWhole;
+        this.wantsWhole = false;
+        const snapshot = await takeSnapshot({ ...this.parts, client: this.client }, isWhole);
         if (signal.aborted) return;
         network.takeSnapshot(snapshot);
         this.settleLater(network);

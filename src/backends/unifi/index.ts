@@ -1,9 +1,10 @@
 // The UniFi backend: the clients, devices, WLANs, WANs and the site of a console's Network application.
 import { readFile } from 'node:fs/promises';
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
-import { didYouMean } from '../../lib/text.ts';
-import type { BackendSink, Command } from '../../model/command.ts';
+import { asCausewayError, CausewayError, hasCode } from '../../lib/errors.ts';
+import type { BackendSink, Command, SystemBackup } from '../../model/command.ts';
 import type { Supervised } from '../supervisor.ts';
+import { listBackups, makeBackup } from './backups.ts';
+import { carryOut, ownAddresses } from './commands/index.ts';
 import { Connection, nothingRemembered, type UnifiParts } from './connection.ts';
 import { createClient, type Sessions } from './console/client.ts';
 import { createHttp, type Http } from './console/http.ts';
@@ -11,6 +12,7 @@ import { probe } from './console/probe.ts';
 import { keySession, loginSession } from './console/session.ts';
 import { takeSnapshot } from './console/snapshot.ts';
 import { type Counters, newCounters } from './counters.ts';
+import type { Network } from './network/network.ts';
 import type { UnifiConfig } from './schema.ts';
 
 export type { UnifiParts } from './connection.ts';
@@ -24,6 +26,7 @@ export class UnifiBackend implements Supervised {
   readonly counters: Counters = newCounters();
   private readonly config: UnifiConfig;
   private readonly parts: UnifiParts;
+  private readonly own: ReturnType<typeof ownAddresses>;
   private readonly memory = nothingRemembered();
   private readonly sessions: Sessions;
   private running: { readonly connection: Connection; readonly http: Http } | undefined;
@@ -34,6 +37,7 @@ export class UnifiBackend implements Supervised {
     this.id = parts.id;
     this.config = config;
     this.parts = parts;
+    this.own = ownAddresses(config.protected);
     this.sessions = {
       key: key && keySession(key.reveal()),
       login:
@@ -60,13 +64,37 @@ export class UnifiBackend implements Supervised {
     await running?.http.close();
   }
 
-  /** @throws DEVICE_NOT_FOUND, COMMAND_UNKNOWN, ARGUMENT_INVALID, and as `ConsoleClient.ask` */
+  /** @throws BACKEND_OFFLINE, and as `carryOut` */
   async execute(command: Command, signal: AbortSignal): Promise<void> {
-    const network = this.running?.connection.network;
-    if (!network) throw new CausewayError('BACKEND_OFFLINE', `the console ${this.id} cannot be reached now`);
-    void signal;
-    throw new CausewayError('DEVICE_NOT_FOUND', `the console ${this.id} has no device ${command.device}`, {
-      hint: didYouMean(command.device, []),
+    const { connection, network } = this.ready();
+    try {
+      await carryOut(connection.wayTo(network, this.own), connection.device(command.device), command, signal);
+    } catch (error) {
+      // A console that is gone shows by this first.
+      if (hasCode(error, 'BACKEND_OFFLINE', 'BACKEND_TIMEOUT', 'BACKEND_AUTH')) connection.lookSoon();
+      throw error;
+    }
+    // Where nothing is pushed to us, what came of it is looked for.
+    if (!connection.isPushed) connection.lookSoon(true);
+  }
+
+  /** @throws BACKEND_OFFLINE, and as `listBackups` */
+  async backups(signal: AbortSignal): Promise<readonly SystemBackup[]> {
+    return listBackups(this.ready().connection.client, signal);
+  }
+
+  /** @throws BACKEND_OFFLINE, and as `makeBackup` */
+  async backup(signal: AbortSignal): Promise<SystemBackup> {
+    return makeBackup(this.ready().connection.client, signal);
+  }
+
+  /** @throws BACKEND_OFFLINE */
+  private ready(): { readonly connection: Connection; readonly network: Network } {
+    const { connection } = this.running ?? {};
+    const network = connection?.network;
+    if (connection && network) return { connection, network };
+    throw new CausewayError('BACKEND_OFFLINE', `the console ${this.id} cannot be reached now`, {
+      hint: 'see the state of the backend: its reason says what to do',
     });
   }
 

@@ -311,6 +311,7 @@ export const routes: readonly Route[] = [
     ]),
   ),
   legacy('GET', 'stat/device', ({ console }) => fine([...console.devices, ...console.oddRows])),
+  legacy('GET', 'stat/device/([^/]+)', ({ console, at }) => fine(console.devices.filter(({ mac }) => mac === at[1]))),
   legacy('GET', 'stat/sta', ({ console }) => fine(console.stations())),
   legacy('GET', 'rest/user', ({ console }) => fine(console.users())),
   legacy('GET', 'rest/wlanconf', ({ console }) => fine(console.wlans)),

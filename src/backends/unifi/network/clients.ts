@@ -72,6 +72,10 @@ export interface Clients {
   settlesAt(): number | undefined;
   /** Elapsed ms at which a list may say that somebody is away; undefined while all are here or away. */
   decidesAt(): number | undefined;
+  /** The last row of one that is connected. */
+  row(mac: string): ClientRow | undefined;
+  /** The rows of those connected ones that must not be cut off. */
+  ownRows(isOwn: (row: ClientRow) => boolean): readonly ClientRow[];
   /** Connected ones: all, guests, and by SSID. */
   count(): { all: number; guests: number; bySsid: ReadonlyMap<string, number> };
 }
@@ -288,6 +292,8 @@ export function createClients(parts: ClientParts): Clients {
       }
       return first;
     },
+    row: mac => connected.get(mac),
+    ownRows: isOwn => [...connected.values()].filter(isOwn),
     count() {
       const bySsid = new Map<string, number>();
       let guests = 0;

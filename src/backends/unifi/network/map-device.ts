@@ -1,6 +1,5 @@
 // A device of the network (access point, switch, gateway, plug, strip, PDU) as a device: its state, its ports and outlets.
 import type { AttributeDecl, CapabilityName, CommandDecl } from '../../../model/capability.ts';
-import { CAPABILITIES } from '../../../model/capability.ts';
 import { type Device, deviceOf } from '../../../model/device.ts';
 import type { Json } from '../../../model/value.ts';
 import { type DeviceRow, type OutletRow, type PortRow, readOutlets, readPorts } from '../console/wire.ts';
@@ -62,7 +61,7 @@ const ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
 };
 
 const COMMANDS: Readonly<Record<string, CommandDecl>> = {
-  restart: once([force]),
+  restart: once(),
   locate: {
     args: [{ name: 'seconds', ...number('s'), min: 1, max: 3_600, optional: true }],
     effects: [{ attribute: 'locating', value: true }],
@@ -102,7 +101,7 @@ function outletParts({ index, has_relay: hasRelay, outlet_power: power }: Outlet
   const commands: Record<string, CommandDecl> =
     isOnly || hasRelay === false
       ? {}
-      : { [`setOutlet:${index}`]: takes(`outlet:${index}:switch`, { name: 'state', ...onOff }, [force]) };
+      : { [`setOutlet:${index}`]: takes(`outlet:${index}:switch`, { name: 'state', ...onOff }) };
   return { attributes, commands };
 }
 
@@ -122,22 +121,11 @@ export function mapDevice(id: string, row: DeviceRow, counters: Counters): Mappe
     { id, name: row.name ?? row.model ?? row.mac, capabilities },
     {
       attributes: Object.assign({}, ATTRIBUTES, ...parts.map(({ attributes }) => attributes)),
-      commands: Object.assign(
-        {},
-        COMMANDS,
-        isPlug && { on: withForce('on'), off: withForce('off'), toggle: withForce('toggle') },
-        ...parts.map(({ commands }) => commands),
-      ),
+      commands: Object.assign({}, COMMANDS, ...parts.map(({ commands }) => commands)),
     },
   );
   return { device, ports, outlets };
 }
-
-// A plug that feeds the console, or our own way to it, is guarded as ports are.
-const withForce = (name: string): CommandDecl => {
-  const canonical = CAPABILITIES.switch.commands[name] as CommandDecl;
-  return { ...canonical, args: [...canonical.args, force] };
-};
 
 /** What it gives by PoE or through its outlets; undefined where it cannot measure. */
 function wattsOf(row: DeviceRow, ports: readonly PortRow[], outlets: readonly OutletRow[]): number | undefined {

@@ -92,6 +92,7 @@ const SITE_ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
   guestAuthorized: event,
   voucherUsed: event,
   voucherCreated: event,
+  vouchers: event,
   configurationChanged: event,
   adminLogin: event,
   vpnConnected: event,
