@@ -142,6 +142,17 @@ function loadSecrets(dir: string): { secrets: ReadonlyMap<string, Secret>; warni
   };
 }
 
+/** Keys of backends that name files end so, at any depth. */
+const NAMES_FILE = /_file$/;
+
+function filesAt<T>(value: T, at: (path: string) => string): T {
+  if (value === null || typeof value !== 'object' || value instanceof Secret || Array.isArray(value)) return value;
+  const entries = Object.entries(value).map(([key, item]: [string, unknown]) =>
+    typeof item === 'string' && NAMES_FILE.test(key) ? [key, at(item)] : [key, filesAt(item, at)],
+  );
+  return Object.fromEntries(entries) as T;
+}
+
 function withAbsolutePaths(config: Config, dir: string): Config {
   const at = (path: string) => resolve(dir, path);
   const tls = <T extends { cert_file: string; key_file: string; ca_file?: string | undefined }>(files: T | undefined) =>
@@ -159,6 +170,7 @@ function withAbsolutePaths(config: Config, dir: string): Config {
       tls: tls(config.mqtt.tls),
       ...(config.mqtt.ca_file !== undefined && { ca_file: at(config.mqtt.ca_file) }),
     },
+    backends: filesAt(config.backends, at),
     data: { ...config.data, dir: at(config.data.dir) },
     rules: { ...config.rules, dir: at(config.rules.dir) },
   };

@@ -56,6 +56,18 @@ describe('what config.yaml may leave out', () => {
     );
   });
 
+  test('files that a backend names, too', () => {
+    const Backend = z.strictObject({
+      type: z.literal('demo'),
+      token: z.string().transform(text => new Secret(text)),
+      tls: z.strictObject({ ca_file: z.string(), names: z.array(z.string()) }),
+    });
+    const text = 'backends: { a: { type: demo, token: t, tls: { ca_file: tls/a.pem, names: [b] } } }';
+    const [backend] = Object.values(load(text, {}, [Backend]).config.backends);
+    expect(backend).toMatchObject({ tls: { ca_file: join(dir, 'tls/a.pem'), names: ['b'] } });
+    expect(backend?.token).toBeInstanceOf(Secret);
+  });
+
   test('folders are meant from the folder of the file', () => {
     const { config } = load('data: { dir: store }\nhttp: { tls: { cert_file: a.pem, key_file: /etc/b.pem } }');
     expect(config.data.dir).toBe(join(dir, 'store'));
