@@ -212,7 +212,13 @@ const reader =
 
 export const readClients = reader(Client);
 export const readDevices = reader(Device);
-export const readPorts = reader(Port);
+/** Gateways list interfaces among their ports, which have no number. */
+export const readPorts: Read<PortRow> = (body, counters) =>
+  rows(
+    Port,
+    Array.isArray(body) ? body.filter(row => (row as { port_idx?: unknown } | null)?.port_idx !== undefined) : body,
+    counters,
+  );
 export const readOutlets = reader(Outlet);
 export const readWlans = reader(Wlan);
 export const readHealth = reader(Health);

@@ -91,6 +91,8 @@ export function createClients(parts: ClientParts): Clients {
   const idOf = (mac: string) => `${backend}:client:${mac}`;
   const connected = new Map<string, ClientRow>();
   const ghosts = new Set<string>();
+  /** Elapsed ms: a list that was asked for before still has them. */
+  const forgotten = new Map<string, number>();
   let warned = false;
 
   /** Elapsed ms of an instant by the console's clock, now at most. */
@@ -229,11 +231,13 @@ export function createClients(parts: ClientParts): Clients {
       const there = new Set<string>();
       ghosts.clear();
       const wireless = new Set(users?.filter(({ is_wired: isWired }) => isWired === false).map(({ mac }) => mac));
+      for (const [mac, when] of forgotten) if (when < askedAt) forgotten.delete(mac);
       for (const row of stations) {
+        if (forgotten.has(row.mac)) continue;
         const isOlder = (members.get(row.mac)?.heardAt ?? Number.NEGATIVE_INFINITY) >= askedAt;
         if (takeRow(row, isOlder, wireless.has(row.mac))) there.add(row.mac);
       }
-      for (const row of users ?? []) takeUser(row);
+      for (const row of users ?? []) if (!forgotten.has(row.mac)) takeUser(row);
       if (users) {
         const remembered = new Set([...users, ...stations].map(({ mac }) => mac));
         for (const mac of [...members.keys()]) if (!remembered.has(mac)) forget(mac);
@@ -257,7 +261,10 @@ export function createClients(parts: ClientParts): Clients {
     takeUsers(rows) {
       for (const row of rows) takeUser(row);
     },
-    forget,
+    forget(mac) {
+      forgotten.set(mac, elapsed());
+      forget(mac);
+    },
     event({ what, mac, time, isWired, ap, name }) {
       const one = member(mac, name ?? mac, !isWired);
       // The wired bug again: see `isGhost`.
