@@ -40,7 +40,6 @@ export class Face {
   event(event: Event, encoded: () => string): void {
     const { bus, topics } = this.parts;
     if (event.attribute === '$availability') this.availability(event.device);
-    if (event.attribute === '$device') this.device(event.device);
     if (event.kind === 'flow') {
       const topic = topics.flow(event.backend, event.device.split(':').at(-1) ?? '');
       if (bus.hasSubscribers(topic)) bus.publish(topic, encoded());

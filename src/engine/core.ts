@@ -8,6 +8,7 @@ import type { Command, CommandResult } from '../model/command.ts';
 import type { Event } from '../model/event.ts';
 import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
+import type { BackendStatus } from '../state/devices.ts';
 import type { HouseValue } from '../state/house.ts';
 import type { TurnTransaction } from '../store/transaction.ts';
 import type { Expressions } from './evaluate.ts';
@@ -103,6 +104,10 @@ export interface EngineSinks {
   /** Every event that the engine saw, in its order. */
   onEvent(event: Event): void;
   onTrace(trace: Trace): void;
+  /** A device was declared, otherwise than before, or is gone. */
+  onDevice?(device: string): void;
+  /** A backend came, went, or became ready. */
+  onBackend?(backend: string, status: BackendStatus): void;
   onGuard(notice: GuardNotice): void;
   /** Something about a rule changed that its views show. */
   onRule(rule: string, what: string, details?: Json): void;

@@ -1,5 +1,5 @@
 // What comes in from backends and from outside, applied to the present and told as events.
-import { parseJson } from '../lib/json.ts';
+import { jsonEqual, parseJson } from '../lib/json.ts';
 import { type Cause, causedBy, type Maker, rootCause } from '../model/cause.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Report } from '../model/event.ts';
@@ -9,6 +9,7 @@ import type { Core } from './core.ts';
 import type { ValueReport } from './flood.ts';
 import { setMode } from './house-changes.ts';
 import { takePlace } from './place.ts';
+import { namesBackend, statusOf as statusOfRule } from './rule-status.ts';
 import { keys } from './signals.ts';
 import { applyLog } from './system-logs.ts';
 
@@ -249,8 +250,9 @@ function tellAvailability(
   });
 }
 
-/** Tells those who look at a device, or at any (`*`), that the registry has changed. */
+/** Tells those who look at a device, or at any (`*`), and the sinks that the registry has changed. */
 function tellDevice(core: Core, device: string): void {
+  core.tx.afterCommit(() => core.sinks.onDevice?.(device));
   for (const key of [keys.device(device), keys.device('*')]) {
     if (!core.signals.has(key)) continue;
     core.raise(key, {
@@ -269,6 +271,8 @@ function tellDevice(core: Core, device: string): void {
 
 /** A device is declared, anew or otherwise. */
 export function putDevice(core: Core, device: Device): void {
+  // A backend that comes back declares all of them anew.
+  if (jsonEqual(core.devices.get(device.id), device)) return;
   const was = core.devices.availability(device.id);
   core.devices.put(device);
   core.tx.putLazily('devices', device.id, device);
@@ -288,12 +292,23 @@ export function removeDevice(core: Core, id: string): void {
   tellAvailability(core, id, was);
 }
 
+/** Rules that name a backend's devices stand otherwise when it goes or comes. */
+function tellRules(core: Core, backend: string): void {
+  for (const live of core.rules.values()) {
+    if (!namesBackend(core, live.rule, backend)) continue;
+    core.tx.afterCommit(() => core.sinks.onRule(live.id, 'status', { ...statusOfRule(core, live) }));
+  }
+}
+
 /** The connection of a backend changes; its devices go and come with it. */
 export function setBackend(core: Core, backend: string, change: Partial<BackendStatus>): void {
   const mine = core.devices.all().filter(device => backendOf(device.id) === backend);
   const was = new Map(mine.map(device => [device.id, core.devices.availability(device.id)]));
   const { reason: _reason, ...old } = statusOf(core, backend);
-  core.devices.setBackend(backend, { ...old, since: core.timeline.now(), ...change });
+  const status: BackendStatus = { ...old, since: core.timeline.now(), ...change };
+  core.devices.setBackend(backend, status);
+  core.tx.afterCommit(() => core.sinks.onBackend?.(backend, status));
+  if ((old.state === 'offline') !== (status.state === 'offline')) tellRules(core, backend);
   for (const [device, availability] of was)
     tellAvailability(core, device, availability, core.isReady() ? 'changed' : 'resync');
 }

@@ -1,6 +1,7 @@
 // How a rule stands, as lists show it: ok, or the gravest of dormant, degraded, throttled, suspended (DESIGN §7).
 import { memoByObject } from '../lib/memo.ts';
 import { formatLocal } from '../lib/time/zone.ts';
+import { backendOf } from '../model/device.ts';
 import type { Target } from '../model/target.ts';
 import { type References, referencesOf } from './analysis/references.ts';
 import { type Core, isEnabled, type LiveRule } from './core.ts';
@@ -32,16 +33,25 @@ export function statusOf(core: Core, live: LiveRule): RuleStatus {
   return dormant === undefined ? { status: 'ok' } : { status: 'dormant', reason: dormant };
 }
 
-/** What the rule names and the house does not have. */
+/** Whether a rule names a device of a backend by id or alias. */
+export const namesBackend = ({ devices }: Pick<Core, 'devices'>, rule: Rule, backend: string): boolean =>
+  references(rule).devices.some(({ target }) => idsOf(target).some(ref => backendOf(devices.resolve(ref)) === backend));
+
+/** What the rule names and the house does not have, or cannot reach. */
 function missingOf(core: Core, rule: Rule): string[] {
   const found = references(rule);
-  const devices = found.devices.flatMap(({ target }) => idsOf(target)).filter(ref => !core.devices.get(ref));
+  const named = [...new Set(found.devices.flatMap(({ target }) => idsOf(target)))];
+  const away = named.flatMap(ref => {
+    const backend = backendOf(core.devices.resolve(ref));
+    return core.devices.backend(backend)?.state === 'offline' ? [backend] : [];
+  });
   const own = rule.variables ?? {};
   const variables = found.variables
     .map(variable => variable.name)
     .filter(name => !Object.hasOwn(own, name) && !core.house.variables.has(name));
   return [
-    ...[...new Set(devices)].map(ref => `there is no device ${ref}`),
+    ...named.filter(ref => !core.devices.get(ref)).map(ref => `there is no device ${ref}`),
+    ...[...new Set(away)].map(backend => `${backend} is offline`),
     ...[...new Set(variables)].map(name => `there is no variable ${name}`),
   ];
 }

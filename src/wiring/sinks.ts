@@ -106,6 +106,11 @@ export function sinksOf(
     }
     untold.add(uri);
   };
+  let isListUntold = false;
+  const tellList = () => {
+    isListUntold = false;
+    parts.listChanged$.next();
+  };
   const sinks: EngineSinks = {
     onEvent(event) {
       let encoded: string | undefined;
@@ -125,7 +130,6 @@ export function sinksOf(
       // A line of a log changes nothing that a view shows of its device.
       if (event.attribute.startsWith('$') && event.attribute !== LOG) {
         tell(uris.device(event.device));
-        if (event.attribute === '$device') parts.listChanged$.next();
       } else if (event.kind === 'device') tell(uris.device(event.device));
       if (
         event.kind === 'system' &&
@@ -150,6 +154,24 @@ export function sinksOf(
       traces.push(trace);
       tell(uris.run(trace.run));
       flushIn(TRACE_BATCH_MS);
+    },
+    onDevice(id) {
+      face.device(id);
+      tell(uris.device(id));
+      // Hundreds come at once; a list is read anew once.
+      if (!isListUntold) later(0, tellList);
+      isListUntold = true;
+    },
+    onBackend(id, status) {
+      face.backend(id, status);
+      journal.append({
+        ts: parts.now(),
+        seq: ++journalSeq,
+        kind: 'backend',
+        subject: id,
+        attribute: status.state,
+        body: JSON.stringify({ ready: status.ready, ...(status.reason !== undefined && { reason: status.reason }) }),
+      });
     },
     onGuard(notice) {
       log.warn({ ...notice }, 'the guard stepped in');
