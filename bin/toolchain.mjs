@@ -13,7 +13,15 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SQLITE = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
 const MAIN = 'dist/src/main.js';
 const STAMP = 'dist/.sources';
-const SOURCES = ['src', 'broker', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = [
+  'src',
+  'broker',
+  'test/simulators',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 
 /** The built program. */
 export const mainFile = root => join(root, MAIN);
@@ -114,7 +122,8 @@ export function build(root) {
   console.error('Building …');
   const sources = fingerprint(root);
   // The compiler leaves the output of files that are gone.
-  for (const folder of ['dist/src', 'dist/broker', STAMP]) rmSync(join(root, folder), { recursive: true, force: true });
+  for (const folder of ['dist/src', 'dist/broker', 'dist/test', STAMP])
+    rmSync(join(root, folder), { recursive: true, force: true });
   npm(root, ['run', '--silent', 'build']);
   writeFileSync(join(root, STAMP), sources);
 }

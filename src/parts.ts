@@ -23,6 +23,7 @@ import { House } from './state/house.ts';
 import { createBackup, restoreBackup } from './store/backup.ts';
 import { banner } from './wiring/banner.ts';
 import { demoHome, furnishDemo } from './wiring/demo.ts';
+import { type SimulatedSystem, startSimulated } from './wiring/simulators.ts';
 import { simulateFiles } from './world/run.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/dist\/$/, '');
@@ -108,12 +109,22 @@ function sourcesOf(data: string, rules: string, home: string): { name: string; p
 const plain = (house: object): unknown => JSON.parse(JSON.stringify(house));
 
 async function serve(options: ServeOptions): Promise<void> {
+  const simulated = await Promise.all((options.simulated ?? []).map(startSimulated));
+  try {
+    await serveWith(simulated, options);
+  } finally {
+    for (const system of simulated) await system.stop();
+  }
+}
+
+async function serveWith(simulated: readonly SimulatedSystem[], options: ServeOptions): Promise<void> {
   const loaded = configuration(options.config);
   const isDemo = options.demo === true || loaded.file === undefined;
   const { config } = loaded;
   const log = createLog({ level: config.log.level, areas: config.log.areas, destination: options.log });
   for (const warning of loaded.warnings) log.warn({}, warning);
-  const demo = isDemo ? demoHome({ config, clock: systemClock, examples: join(ROOT, 'rules/examples') }) : undefined;
+  const examples = join(ROOT, 'rules/examples');
+  const demo = isDemo ? demoHome({ config, clock: systemClock, examples, simulated }) : undefined;
   let virtual: VirtualBackend | undefined;
   const app = await startApp({
     version: VERSION,
@@ -136,7 +147,7 @@ async function serve(options: ServeOptions): Promise<void> {
     }),
   });
   const endPlay = virtual && demo?.play(virtual);
-  if (options.log === 'stdout') process.stderr.write(banner(app.gateway, { isDemo }));
+  if (options.log === 'stdout') process.stderr.write(banner(app.gateway, { isDemo, simulated }));
   options.onReady?.(app.addresses.http);
   await new Promise<void>(resolveStop => {
     if (options.signal.aborted) return resolveStop();

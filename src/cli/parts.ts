@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Clock } from '../lib/clock.ts';
 import type { Problem } from '../lib/problems.ts';
+import type { Simulated } from '../wiring/simulators.ts';
 import type { GatewayClient } from './client.ts';
 
 /** What `serve` and `demo` are asked. */
@@ -11,6 +12,8 @@ export interface ServeOptions {
   readonly config?: string;
   /** The demo house, whatever configuration there is. */
   readonly demo?: boolean;
+  /** Systems that the demo bridges beside its house, simulated. */
+  readonly simulated?: readonly Simulated[];
   /** Where the log goes: stderr when stdout carries MCP. */
   readonly log: 'stdout' | 'stderr';
   /** Stops the gateway. */

@@ -1,4 +1,5 @@
 // `causeway serve` and `causeway demo`: the gateway itself.
+import { SIMULATED, type Simulated } from '../wiring/simulators.ts';
 import type { Verb } from './parts.ts';
 
 /** Runs the gateway until it is stopped. */
@@ -14,8 +15,12 @@ export const serve: Verb = (program, { parts, io }) => {
 
 /** Runs the demo house, whatever configuration there is. */
 export const demo: Verb = (program, { parts, io }) => {
-  program
+  const command = program
     .command('demo')
-    .description('run the demo house: virtual devices, example rules, a recorded week')
-    .action(() => parts.serve({ demo: true, log: 'stdout', signal: io.signal }));
+    .description('run the demo house: virtual devices, example rules, a recorded week');
+  for (const type of SIMULATED) command.option(`--${type}`, `bridge a simulated ${type} as well (from a checkout)`);
+  command.action((asked: Partial<Record<Simulated, boolean>>) => {
+    const simulated = SIMULATED.filter(type => asked[type]);
+    return parts.serve({ demo: true, ...(simulated.length > 0 && { simulated }), log: 'stdout', signal: io.signal });
+  });
 };

@@ -1,10 +1,14 @@
 // What a person sees at a start: what it is, where it is, one thing to try.
 import type { Gateway } from '../ops/gateway.ts';
+import type { SimulatedSystem } from './simulators.ts';
 
 const USUAL = 'http://127.0.0.1:8480';
 
 /** The banner, for a terminal. */
-export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): string {
+export function banner(
+  gateway: Gateway,
+  { isDemo, simulated = [] }: { isDemo: boolean; simulated?: readonly SimulatedSystem[] },
+): string {
   const { http, mqtt } = gateway.addresses;
   const port = mqtt === undefined ? undefined : new URL(mqtt).port;
   // The command line looks at the usual address by itself.
@@ -17,6 +21,7 @@ export function banner(gateway: Gateway, { isDemo }: { isDemo: boolean }): strin
     `  MCP     ${http}/mcp   connect: ${causeway} connect claude-code`,
     ...(mqtt === undefined ? [] : [`  MQTT    ${mqtt}       watch:   mosquitto_sub -p ${port} -t 'causeway/#' -v`]),
     `  House   ${count(gateway.rulebook.list().length, 'rule')}, ${count(gateway.engine.core.devices.all().length, 'device')}`,
+    ...simulated.map(({ backend, url }) => `  Bridged ${backend.type}, simulated at ${url}`),
     ...(isDemo
       ? [
           '',

@@ -66,7 +66,7 @@ describe('serve and demo', () => {
         asked.push(options);
         options.signal.addEventListener('abort', () => resolve());
       });
-    for (const argv of [['serve', '--config', 'house/config.yaml'], ['demo']]) {
+    for (const argv of [['serve', '--config', 'house/config.yaml'], ['demo'], ['demo', '--hubitat']]) {
       const { done, interrupt } = startCli(argv, { parts: { serve } });
       interrupt();
       expect(await done).toBe(0);
@@ -74,6 +74,7 @@ describe('serve and demo', () => {
     expect(asked).toMatchObject([
       { config: 'house/config.yaml', log: 'stdout' },
       { demo: true, log: 'stdout' },
+      { demo: true, simulated: ['hubitat'], log: 'stdout' },
     ]);
   });
 });
