@@ -24,6 +24,10 @@ export interface TurnParts {
 const TURN_MS = 5;
 const TURN_INPUTS = 512;
 const LAZY_FLUSH_MS = 250;
+// A snapshot of a large system is tens of thousands of values: in pieces, no commit of a turn waits for all of them, and they
+// are never all on their way to the worker.
+const LAZY_AT_ONCE = 1_000;
+const LAZY_NEXT_MS = 20;
 // Every so many lazy flushes the slowest of all changes go along.
 const RIPEN_EVERY = 20;
 const RETRY_MS = 1_000;
@@ -166,7 +170,7 @@ export class Turns {
     if (this.cancelFlush || tx.lazySize === 0) return;
     this.cancelFlush = clock.after(delayMs, async () => {
       if (++this.flushes % RIPEN_EVERY === 0) tx.ripen();
-      const changes = tx.takeLazy();
+      const changes = tx.takeLazy(LAZY_AT_ONCE);
       try {
         if (changes.length > 0) await store.commit(changes, 'lazy');
         tx.forgetLazy();
@@ -176,7 +180,9 @@ export class Turns {
         if (!this.isStopped) this.notStored(error);
       }
       this.cancelFlush = undefined;
-      if (!this.isStopped) this.flushLazily(this.trouble === undefined ? LAZY_FLUSH_MS : RETRY_MS);
+      if (this.isStopped) return;
+      const isMore = changes.length === LAZY_AT_ONCE;
+      this.flushLazily(this.trouble === undefined ? (isMore ? LAZY_NEXT_MS : LAZY_FLUSH_MS) : RETRY_MS);
     });
   }
 

@@ -64,11 +64,16 @@ export class TurnTransaction implements Transaction {
     return changes;
   }
 
-  /** The lazy changes; `returnLazy` or `forgetLazy` follows. */
-  takeLazy(): Change[] {
+  /** The oldest of the lazy changes, at most so many; `returnLazy` or `forgetLazy` follows. */
+  takeLazy(max = Number.POSITIVE_INFINITY): Change[] {
     if (this.lazy.size === 0) return [];
-    this.leaving = this.lazy;
-    this.lazy = new Map();
+    if (this.lazy.size <= max) {
+      this.leaving = this.lazy;
+      this.lazy = new Map();
+    } else {
+      this.leaving = new Map([...this.lazy].slice(0, max));
+      for (const name of this.leaving.keys()) this.lazy.delete(name);
+    }
     return [...this.leaving.values()];
   }
 

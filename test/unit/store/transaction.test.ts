@@ -34,4 +34,15 @@ describe('lazy changes that were not stored', () => {
     tx.returnLazy();
     expect(tx.lazySize).toBe(0);
   });
+
+  it('are taken in pieces, the oldest first; a piece that could not be stored is no newer than what came since', () => {
+    const tx = new TurnTransaction();
+    for (const key of ['a', 'b', 'c']) tx.putLazily('state', key, 1);
+    expect(valuesOf(tx.takeLazy(2))).toEqual({ a: 1, b: 1 });
+    tx.putLazily('state', 'a', 2);
+    tx.returnLazy();
+    expect(valuesOf(tx.takeLazy(2))).toEqual({ b: 1, c: 1 });
+    tx.forgetLazy();
+    expect(valuesOf(tx.takeLazy(2))).toEqual({ a: 2 });
+  });
 });
