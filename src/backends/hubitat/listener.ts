@@ -76,20 +76,25 @@ async function take(request: IncomingMessage, response: ServerResponse, path: st
   };
   if (!isSame(request.url ?? '', path)) return answer(404);
   if (request.method !== 'POST') return answer(405);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > LARGEST_BODY) return answer(413);
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
+  const body = await bodyOf(request);
+  if (body === undefined) return answer(413);
   answer(204);
-  return parseJson(Buffer.concat(chunks).toString('utf8')) ?? null;
+  return parseJson(body) ?? null;
 }
+
+/** Undefined for one that is too large; a hub that breaks off leaves it pending, and nobody waits. */
+const bodyOf = (request: IncomingMessage): Promise<string | undefined> =>
+  new Promise(resolve => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('error', () => {});
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= LARGEST_BODY) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+  });
 
 function isSame(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];

@@ -100,8 +100,8 @@ export function command(
   if (!device || !declared) return failed(`device ${id} has no command ${name}`, 404);
   const isMistyped = args.some((arg, i) => declared.types?.[i] === 'NUMBER' && typeof arg !== 'number');
   if (device.isTyped && isMistyped) return failed(`MissingMethodException: ${name}() of ${device.driver}`, 500);
-  state.received.push({ device: id, command: name, args, way });
-  for (const [attribute, value] of simEffects(device, name, args)) state.set(id, attribute, value);
+  state.receive({ device: id, command: name, args, way });
+  for (const [attribute, value] of simEffects(device, name, args)) state.become(id, attribute, value);
   return way === 'maker' ? ok(detailForm(device)) : ok({ success: true, message: null });
 }
 
@@ -110,7 +110,7 @@ function answerModes(state: SimState, [id]: readonly string[]): SimAnswer {
   if (id !== undefined) {
     const mode = state.modes.find(one => String(one.id) === id);
     if (!mode) return failed(`no mode ${id}`);
-    state.received.push({ device: 0, command: 'mode', args: [mode.name], way: 'maker' });
+    state.receive({ device: 0, command: 'mode', args: [mode.name], way: 'maker' });
     state.setMode(mode.name);
   }
   return ok(state.modes);
@@ -122,7 +122,7 @@ function answerHsm(state: SimState, [order]: readonly string[]): SimAnswer {
   if (order !== undefined) {
     const status = HSM[order];
     if (status === undefined) return failed(`no command ${order}`);
-    state.received.push({ device: 0, command: 'hsm', args: [order], way: 'maker' });
+    state.receive({ device: 0, command: 'hsm', args: [order], way: 'maker' });
     if (status !== '') state.setHsm(status);
   }
   return ok({ hsm: before });
@@ -134,7 +134,7 @@ function answerVariables(state: SimState, [name, value]: readonly string[]): Sim
   const variable = state.variables.find(one => one.name === name);
   if (!variable) return failed(`no variable ${name}`);
   if (value !== undefined) {
-    state.received.push({ device: 0, command: 'variable', args: [name, value], way: 'maker' });
+    state.receive({ device: 0, command: 'variable', args: [name, value], way: 'maker' });
     state.setVariable(name, value);
   }
   return ok(variable);

@@ -49,7 +49,11 @@ export interface SimOptions {
   readonly variables?: readonly { name: string; type: string; value: unknown }[] | null;
   /** What temperatures are in; told with events alone. */
   readonly scale?: 'C' | 'F';
+  /** Told of each command as it arrives. */
+  readonly onReceived?: (received: SimReceived) => void;
 }
+
+const BUTTONS = new Set(['pushed', 'held', 'doubleTapped', 'released']);
 
 /** The hub's state; changes are told as events. */
 export class SimState {
@@ -89,6 +93,7 @@ export class SimState {
   postUrl: string | undefined;
   readonly scale: 'C' | 'F';
   private readonly emit: (event: SimEvent) => void;
+  private readonly onReceived: (received: SimReceived) => void;
 
   constructor(options: SimOptions, emit: (event: SimEvent) => void) {
     const {
@@ -102,6 +107,7 @@ export class SimState {
       scale = 'C',
     } = options;
     this.emit = emit;
+    this.onReceived = options.onReceived ?? (() => {});
     this.scale = scale;
     for (const device of options.devices ?? simHouse()) this.devices.set(device.id, device);
     this.modes = modes?.map((name, i) => ({ active: i === 0, id: i + 1, name }));
@@ -163,6 +169,12 @@ export class SimState {
     this.emit(event);
   }
 
+  /** A command has arrived. */
+  receive(received: SimReceived): void {
+    this.onReceived(received);
+    this.received.push(received);
+  }
+
   device(id: number): SimDevice {
     const device = this.devices.get(id);
     if (!device) throw new Error(`the simulated hub has no device ${id}`);
@@ -179,6 +191,13 @@ export class SimState {
     const event = { name: attribute, value, device, unit, description: `${device.label} ${attribute} is ${value}` };
     if (quietly) this.history.unshift({ ...event, at: Date.now() });
     else this.tell(event);
+  }
+
+  /** What a command makes of an attribute: the hub tells no event where nothing changes, but for buttons. */
+  become(id: number, attribute: string, value: string | number): void {
+    const known = this.device(id).attributes.find(({ name }) => name === attribute);
+    if (!known || (known.value === value && !BUTTONS.has(attribute))) return;
+    this.set(id, attribute, value);
   }
 
   /** A button is pressed. */
