@@ -10,10 +10,11 @@ import { parseArgs } from 'node:util';
 import type { Benchmark, Figure } from './benchmark.ts';
 import { durable } from './durable.ts';
 import { dispatch, lag, timers } from './engine.ts';
+import { hubitat } from './hubitat.ts';
 import { through } from './through.ts';
 import { weight } from './weight.ts';
 
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = { dispatch, timers, lag, weight, durable, through };
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = { dispatch, timers, lag, weight, durable, through, hubitat };
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, dist: { type: 'string' } },

@@ -1,0 +1,164 @@
+// A hub's event over a rule to a command at the hub, through the real program and a simulated hub in a process of its own:
+// how long it takes, and what of it the gateway itself takes, beside a hand-written one. And what a large hub costs.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Benchmark, type Figure, interleaved, median } from './benchmark.ts';
+import { quiet } from './cpu.ts';
+import { type HubRequest, LAMPS, type Pace } from './hub-request.ts';
+import { type Child, freePort, startChild, startProgram } from './processes.ts';
+
+const RATE = 200;
+const PAIRS = 40;
+const READY_MS = 60_000;
+
+interface Hub extends Child {
+  readonly at: { readonly url: string; readonly app: number; readonly token: string };
+}
+
+async function startHub(request: HubRequest): Promise<Hub> {
+  const child = startChild('./hub.ts');
+  return { ...child, at: await child.ask<Hub['at']>(request) };
+}
+
+const lampRule = (i: number) => ({
+  id: `lamp-${i}`,
+  name: `Lamp ${i} follows its sensor`,
+  limits: { runs: 100_000, per: '1h' },
+  // A sensor may tell anew before its lamp has answered.
+  mode: { type: 'queued', max: 100 },
+  triggers: [{ type: 'state', device: `hubitat:${i}`, attribute: 'illuminance' }],
+  actions: [
+    {
+      type: 'command',
+      device: `hubitat:${LAMPS + i}`,
+      command: 'setLevel',
+      args: { level: { expr: 'trigger.value' } },
+    },
+  ],
+});
+
+/** Starts the real program, over a hub or without one. */
+async function startGateway(dist: string, dir: string, hub?: Hub['at'], rules: readonly object[] = []) {
+  mkdirSync(join(dir, 'rules'), { recursive: true });
+  for (const rule of rules)
+    writeFileSync(join(dir, 'rules', `${(rule as { id: string }).id}.yaml`), JSON.stringify(rule));
+  const http = await freePort();
+  const hubitat = hub && {
+    ...hub,
+    type: 'hubitat',
+    events: 'listener',
+    listen: { host: '127.0.0.1', port: await freePort() },
+    temperature_scale: 'C',
+  };
+  const config = {
+    http: { port: http },
+    mqtt: { port: await freePort() },
+    data: { dir: 'data' },
+    rules: { dir: 'rules' },
+    guard: { device_commands: 10_000 },
+    log: { level: 'warn' },
+    ...(hubitat && { backends: { hubitat } }),
+  };
+  const file = join(dir, 'config.yaml');
+  writeFileSync(file, JSON.stringify(config));
+  const child = startProgram(join(dist, 'src/main.js'), ['serve', '--config', file], dir);
+  return { ...child, http };
+}
+
+/** Resolves once all its backends are ready; epoch ms. */
+async function readyAt(http: number, backends: number): Promise<number> {
+  for (const end = Date.now() + READY_MS; Date.now() < end; ) {
+    const system = await fetch(`http://127.0.0.1:${http}/api/system`)
+      .then(answer => answer.json() as Promise<{ backends: { ready: boolean }[] }>)
+      .catch(() => undefined);
+    if (system && system.backends.length === backends && system.backends.every(({ ready }) => ready)) return Date.now();
+    await pause(20);
+  }
+  throw new Error('the gateway was not ready in time');
+}
+
+const rssMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+
+/** What a hub of 500 devices with 40 attributes adds to a start and to the memory. */
+async function large(dist: string, dir: string, rounds: number): Promise<{ s: number; mb: number }> {
+  const hub = await startHub({ do: 'large', devices: 500, attributes: 40 });
+  const start = async (name: string, at?: Hub['at']) => {
+    const began = Date.now();
+    const gateway = await startGateway(dist, join(dir, name), at);
+    const ms = (await readyAt(gateway.http, at ? 3 : 2)) - began;
+    await quiet(gateway.pid);
+    const mb = rssMb(gateway.pid);
+    await gateway.stop();
+    return { ms, mb };
+  };
+  const without: Awaited<ReturnType<typeof start>>[] = [];
+  const beside: Awaited<ReturnType<typeof start>>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    without.push(await start(`without-${round}`));
+    beside.push(await start(`with-${round}`, hub.at));
+  }
+  await hub.stop();
+  const more = (of: 'ms' | 'mb') => median(beside.map((one, i) => one[of] - (without[i]?.[of] ?? Number.NaN)));
+  return { s: more('ms') / 1_000, mb: more('mb') };
+}
+
+/** hubitatP50Ms, hubitatP99Ms, hubitatOwnShare, hubitatLost, hubitatStartS, hubitatStartMb. */
+export const hubitat: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]> => {
+  const pairs = Array.from({ length: PAIRS }, (_, i) => i + 1);
+  const [ours, theirs] = (await Promise.all([1, 2].map(() => startHub({ do: 'start', pairs: PAIRS })))) as [Hub, Hub];
+  const gateway = await startGateway(dist, join(dir, 'way'), ours.at, pairs.map(lampRule));
+  const leanest = startChild('./hub-leanest.ts');
+  await leanest.ask(theirs.at);
+  await readyAt(gateway.http, 3);
+  for (const hub of [ours, theirs])
+    if (!(await hub.ask({ do: 'first' }))) throw new Error('no event came back as a command');
+
+  const paces: Record<'ours' | 'theirs', Pace[]> = { ours: [], theirs: [] };
+  const pace = (name: 'ours' | 'theirs', events: number) => async () => {
+    const told = await (name === 'ours' ? ours : theirs).ask<Pace>({ do: 'pace', rate: RATE, events });
+    paces[name].push(told);
+    return told.p50;
+  };
+  await pace('ours', 5 * RATE)();
+  await pace('theirs', 5 * RATE)();
+  paces.ours = [];
+  paces.theirs = [];
+  const events = RATE * (quick ? 3 : 10);
+  const p50 = await interleaved(quick ? 2 : 5, { ours: pace('ours', events), theirs: pace('theirs', events) });
+  await Promise.all([gateway, leanest, ours, theirs].map(child => child.stop()));
+  const { s, mb } = await large(dist, join(dir, 'large'), quick ? 1 : 3);
+
+  const [own, bare] = [median(p50.ours), median(p50.theirs)];
+  const ms = (value: number) => `${value.toFixed(2)} ms`;
+  const at = (name: 'ours' | 'theirs') => median(paces[name].map(({ p99 }) => p99));
+  return [
+    {
+      key: 'hubitatP50Ms',
+      value: own,
+      unit: 'ms',
+      what: `hub event → rule → command at the hub, ${RATE} events/s, p50 (hand-written: ${ms(bare)})`,
+    },
+    {
+      key: 'hubitatP99Ms',
+      value: at('ours'),
+      target: 100,
+      unit: 'ms',
+      what: `the same, p99 (hand-written: ${ms(at('theirs'))})`,
+    },
+    {
+      key: 'hubitatOwnShare',
+      value: Math.max(0, (own - bare) / own),
+      what: `of p50 that the gateway itself takes; the rest is the hub's and the wire's`,
+    },
+    {
+      key: 'hubitatLost',
+      value: paces.ours.reduce((sum, { lost }) => sum + lost, 0),
+      target: 0,
+      what: `events of ${paces.ours.length * events} that led to no command`,
+    },
+    { key: 'hubitatStartS', value: s, target: 5, unit: 's', what: 'that 500 devices × 40 attributes add to a start' },
+    { key: 'hubitatStartMb', value: mb, target: 60, unit: 'MB', what: 'that they add to the memory of the process' },
+  ];
+};
