@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { defineTable, type Kind } from '../lib/registry.ts';
 import { HubitatBackend, HubitatSchema } from './hubitat/index.ts';
 import { hubitatOperations } from './hubitat/operations/index.ts';
-import { IobrokerBackend, IobrokerSchema } from './iobroker/index.ts';
+import { IobrokerBackend, IobrokerSchema, iobrokerOperations, iobrokerResources } from './iobroker/index.ts';
 import type { BackendOperation, BackendResource } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 import { UnifiBackend, UnifiSchema } from './unifi/index.ts';
@@ -49,7 +49,8 @@ export const backendKinds = defineTable<BackendKind>('backend', [
   defineBackend({
     type: 'iobroker',
     schema: IobrokerSchema,
-    operations: [],
+    operations: iobrokerOperations,
+    resources: iobrokerResources,
     create: (config, parts) => new IobrokerBackend(config, parts),
   }),
   defineBackend({

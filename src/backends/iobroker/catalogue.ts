@@ -273,7 +273,7 @@ function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {
 }
 
 /** An id, and all that it is a part of, the nearest first. */
-function lineage(id: string): string[] {
+export function lineage(id: string): string[] {
   const all: string[] = [];
   for (let one = id; one !== ''; one = deviceIdOf(one)) all.push(one);
   return all;

@@ -11,12 +11,21 @@ import { Catalogue } from './catalogue.ts';
 import type { Counters } from './counters.ts';
 import { Held } from './held.ts';
 import { Known } from './known.ts';
-import type { Pool } from './map.ts';
+import { deviceIdOf, type Pool } from './map.ts';
 import { selection, unownedOf } from './patterns.ts';
 import { Reachability } from './reachability.ts';
 import type { IobrokerConfig } from './schema.ts';
 import { openSession } from './session.ts';
-import { eachObject, eachState, inPieces, objectPatterns, readLanguage, statePatterns, view } from './snapshot.ts';
+import {
+  eachObject,
+  eachState,
+  inPieces,
+  objectPatterns,
+  readLanguage,
+  type SnapshotParts,
+  statePatterns,
+  view,
+} from './snapshot.ts';
 import type { IobSocket } from './socket.ts';
 import type { Watches } from './watches.ts';
 import { type IobState, instance, readObject, readState } from './wire.ts';
@@ -54,7 +63,7 @@ export class Connection {
   isReady = false;
   /** `ws` or `admin`. */
   adapter = '';
-  language = 'en';
+  private language = 'en';
   private readonly parts: ConnectionParts;
   private readonly ending = new AbortController();
   private readonly held = new Held();
@@ -72,11 +81,33 @@ export class Connection {
     this.isSelected = selection(config);
     setMaxListeners(0, this.ending.signal);
     const of = { backend, selects: this.isSelected, functional: config.functional, pool, counters };
-    const languageOf = () => (config.language === 'auto' ? this.language : config.language);
-    this.catalogue = new Catalogue({ ...of, languageOf });
+    this.catalogue = new Catalogue({ ...of, languageOf: () => this.names });
     const { catalogue } = this;
     this.known = new Known({ catalogue, sink, counters, isUnowned: unownedOf(config), now: () => clock.now() });
     this.reachability = new Reachability({ catalogue, sink, valueOf: this.known.valueOf });
+  }
+
+  get backend(): string {
+    return this.parts.id;
+  }
+
+  get counters(): Counters {
+    return this.parts.counters;
+  }
+
+  /** The language of names. */
+  get names(): string {
+    const { language } = this.parts.config;
+    return language === 'auto' ? this.language : language;
+  }
+
+  get snapshotParts(): SnapshotParts {
+    return { socket: this.socket, config: this.parts.config, counters: this.parts.counters };
+  }
+
+  /** The id of the device that has a state. */
+  deviceOf(stateId: string): string {
+    return `${this.parts.id}:${deviceIdOf(stateId)}`;
   }
 
   /** @throws BACKEND_OFFLINE while it is not open */
@@ -115,7 +146,7 @@ export class Connection {
     await socket.ask('subscribe', statePatterns(config));
     await this.parts.watches.attach(socket);
     signal.throwIfAborted();
-    await this.load(socket);
+    await this.load();
     signal.throwIfAborted();
     sink.online();
     await this.tellAll();
@@ -156,8 +187,8 @@ export class Connection {
     );
   }
 
-  private async load(socket: IobSocket): Promise<void> {
-    const parts = { socket, config: this.parts.config, counters: this.parts.counters };
+  private async load(): Promise<void> {
+    const parts = this.snapshotParts;
     for (const row of await view(parts, 'instance', 'system.adapter.')) this.putInstance(row);
     await eachObject(parts, object => void this.catalogue.put(object));
     await this.catalogue.remake();
@@ -226,7 +257,7 @@ export class Connection {
   private putInstance(raw: unknown): void {
     const object = readObject(raw, this.parts.counters);
     if (!object) return;
-    const one = instance(object, this.language);
+    const one = instance(object, this.names);
     this.reachability.instances.set(one.id, one);
   }
 

@@ -1,4 +1,6 @@
 // The ioBroker backend: states as devices and attributes, over the ws adapter.
+
+import type { Clock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/text.ts';
 import type { BackendSink, Command } from '../../model/command.ts';
@@ -6,6 +8,7 @@ import { nativeIdOf } from '../../model/device.ts';
 import type { Supervised } from '../supervisor.ts';
 import { Connection, type IobrokerParts, sessionOf } from './connection.ts';
 import { type Counters, newCounters } from './counters.ts';
+import { Logs } from './logs.ts';
 import { newPool, type Pool } from './map.ts';
 import type { IobrokerConfig } from './schema.ts';
 import { openSession } from './session.ts';
@@ -13,6 +16,8 @@ import { objectPatterns, statePatterns } from './snapshot.ts';
 import { Watches } from './watches.ts';
 
 export type { IobrokerParts } from './connection.ts';
+export { iobrokerOperations } from './operations/index.ts';
+export { iobrokerResources } from './resources.ts';
 export { type IobrokerConfig, IobrokerSchema } from './schema.ts';
 
 /** An ioBroker. Each start is one connection, which ends with `offline`; the supervisor starts it anew. */
@@ -22,6 +27,8 @@ export class IobrokerBackend implements Supervised {
   readonly restartWhenOffline = true;
   readonly counters: Counters = newCounters();
   readonly watches: Watches;
+  readonly logs: Logs;
+  readonly clock: Clock;
   private readonly config: IobrokerConfig;
   private readonly parts: IobrokerParts;
   private readonly pool: Pool = newPool();
@@ -32,6 +39,9 @@ export class IobrokerBackend implements Supervised {
     this.id = parts.id;
     this.config = config;
     this.parts = parts;
+    this.clock = parts.clock;
+    const adminUrl = () => config.admin ?? (this.connection?.adapter === 'admin' ? config.url : undefined);
+    this.logs = new Logs({ ...parts, config, counters: this.counters, adminUrl });
     const own = { state: new Set(statePatterns(config)), object: new Set(objectPatterns(config)) };
     this.watches = new Watches((of, pattern) => own[of].has(pattern));
   }
@@ -43,12 +53,18 @@ export class IobrokerBackend implements Supervised {
     const connection = new Connection({ ...this.parts, config, counters, pool, watches, said, sink });
     this.connection = connection;
     await connection.open();
+    this.logs.resume();
   }
 
   async stop(): Promise<void> {
     const { connection } = this;
     this.connection = undefined;
     connection?.close();
+    this.logs.close();
+  }
+
+  now(): number {
+    return this.clock.now();
   }
 
   /** The connection that is up. @throws BACKEND_OFFLINE */

@@ -1,5 +1,7 @@
 // The login of ioBroker's web adapters: a token for user and password, and another one before it expires.
 
+import http from 'node:http';
+import https from 'node:https';
 import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
 import { CausewayError } from '../../lib/errors.ts';
@@ -51,7 +53,7 @@ export async function logIn(parts: LoginParts, who: Credentials, refresh?: strin
   if (status === 404 || status === 405) return undefined;
   if (status === 400 || status === 401 || status === 403) {
     throw new CausewayError('BACKEND_AUTH', `ioBroker at ${host} refused our login`, {
-      hint: 'check user and password in config.yaml',
+      hint: 'check user and password in config.yaml; after several wrong ones ioBroker locks the user out for some minutes',
     });
   }
   const answer = Answer.safeParse(parseJson(text));
@@ -65,22 +67,48 @@ export async function logIn(parts: LoginParts, who: Credentials, refresh?: strin
   });
 }
 
-async function post({ url, clock, timeoutMs, signal }: LoginParts, host: string, body: URLSearchParams) {
-  const limit = new AbortController();
-  const give = () => limit.abort();
-  const cancel = clock.after(timeoutMs, give);
-  signal.addEventListener('abort', give, { once: true });
-  try {
-    const address = new URL('/oauth/token', url.replace(/^ws/, 'http'));
-    const response = await fetch(address, { method: 'POST', body, redirect: 'manual', signal: limit.signal });
-    return { status: response.status, text: await response.text() };
-  } catch (error) {
-    const code = ((error as Error).cause as { code?: string } | undefined)?.code ?? 'no answer';
-    throw new CausewayError('BACKEND_OFFLINE', `ioBroker at ${host} cannot be reached (${code})`, {
-      hint: 'see whether ioBroker and its ws adapter run, and check url in config.yaml',
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const MAX_BODY = 64 * 1024;
+
+// On a connection of its own: one that is kept alive may be dead by the next login, and would outlive `stop`.
+function post({ url, clock, timeoutMs, signal }: LoginParts, host: string, form: URLSearchParams): Promise<Reply> {
+  const address = new URL('/oauth/token', url.replace(/^ws/, 'http'));
+  const request = address.protocol === 'https:' ? https.request : http.request;
+  const body = form.toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const fail = (code: string) => {
+      end();
+      reject(
+        new CausewayError('BACKEND_OFFLINE', `ioBroker at ${host} cannot be reached (${code})`, {
+          hint: 'see whether ioBroker and its ws adapter run, and check url in config.yaml',
+        }),
+      );
+    };
+    const onAbort = () => fail('given up');
+    const cancel = clock.after(timeoutMs, () => fail('no answer to the login'));
+    const sent = request(address, { method: 'POST', agent: false, headers }, response => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => {
+        if (text.length < MAX_BODY) text += piece;
+      });
+      response.on('end', () => {
+        end();
+        resolve({ status: response.statusCode ?? 0, text });
+      });
     });
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', give);
-  }
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      sent.destroy();
+    };
+    sent.on('error', error => fail((error as { code?: string }).code ?? 'no answer'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    sent.end(body);
+  });
 }

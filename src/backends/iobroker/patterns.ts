@@ -4,7 +4,7 @@
 export type Matcher = (id: string) => boolean;
 
 /** Whether a text has a wildcard. */
-const isPattern = (text: string): boolean => text.includes('*');
+export const isPattern = (text: string): boolean => text.includes('*');
 
 /** A matcher of one pattern. */
 export function matcherOf(pattern: string): Matcher {

@@ -123,7 +123,7 @@ export function readObject(raw: unknown, counters: Counters): Anything | undefin
 }
 
 /** A name in a language, in English, in any; empty where there is none. */
-function nameIn(names: string | Record<string, unknown> | undefined, language: string): string {
+export function nameIn(names: string | Record<string, unknown> | undefined, language: string): string {
   if (typeof names !== 'object') return names ?? '';
   const found = [names[language], names.en, ...Object.values(names)].find(name => typeof name === 'string' && name);
   return typeof found === 'string' ? found : '';

@@ -1,7 +1,7 @@
 // What opens and closes: blinds, gates, locks, and the sensors at doors and windows.
 import type { StateObject } from '../wire.ts';
 import type { Draft, Write } from './draft.ts';
-import { percent, type Scale, words } from './scales.ts';
+import { measureOf, percent, type Scale, words } from './scales.ts';
 
 type Has = (name: string) => StateObject | undefined;
 
@@ -10,7 +10,7 @@ const press = (state: StateObject): readonly Write[] => [{ state, value: true, i
 /** Blinds: 100 is open, here as there. */
 export function blind(draft: Draft, has: Has): void {
   const set = has('SET');
-  const seen = has('ACTUAL') ?? set;
+  const seen = measureOf(set, has('ACTUAL')) ?? set;
   if (seen) {
     const scale = percent(seen);
     draft.attribute('cover', 'position', seen, scale);

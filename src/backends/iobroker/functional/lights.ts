@@ -2,7 +2,7 @@
 import type { StateObject } from '../wire.ts';
 import { type Hsv, hsvOf, ofHex, rgbOf, toHex } from './color.ts';
 import type { Draft, Plan, ValueOf, Write } from './draft.ts';
-import { kelvin, percent, type Scale, words } from './scales.ts';
+import { kelvin, measureOf, percent, type Scale, words } from './scales.ts';
 
 type Has = (name: string) => StateObject | undefined;
 
@@ -117,7 +117,7 @@ export function light(draft: Draft, has: Has, type: string): void {
   const dimmer = isDimmer ? has('SET') : isLight ? undefined : (has('DIMMER') ?? has('BRIGHTNESS'));
   const on = isLight ? has('SET') : isDimmer ? has('ON_SET') : has('ON');
   switchBy(draft, on, has('ON_ACTUAL'));
-  dimmerBy(draft, dimmer, isDimmer ? has('ACTUAL') : undefined, on === undefined);
+  dimmerBy(draft, dimmer, isDimmer ? measureOf(dimmer, has('ACTUAL')) : undefined, on === undefined);
   const white = isLight || isDimmer ? undefined : has('TEMPERATURE');
   if (white) {
     const scale = kelvin(white);

@@ -41,6 +41,12 @@ export function percent(state: StateObject, top = 100): Scale {
   );
 }
 
+/** What is measured of what was set, if it is: a plain `value` may be anything, and is believed where its range is the same. */
+export function measureOf(set: StateObject | undefined, actual: StateObject | undefined): StateObject | undefined {
+  const isOfAnything = actual?.role === 'value' && set !== undefined;
+  return isOfAnything && (actual.max !== set.max || actual.min !== set.min) ? undefined : actual;
+}
+
 /** °F or K, by the state's unit, ↔ °C to a hundredth. */
 export function celsius(state: StateObject): Scale {
   const unit = state.unit?.trim() ?? '';

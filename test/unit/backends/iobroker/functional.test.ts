@@ -115,6 +115,15 @@ describe('a light', () => {
     expect(valueIn(three, 'hue', { r: 0, g: 255 })).toBeUndefined();
   });
 
+  test('is as bright as what was measured, and takes no other number for that', async () => {
+    const range = { min: 0, max: 254 };
+    const bri = state('number', 'level.dimmer', range);
+    const measured = await deviceOf({ bri, now: state('number', 'value.dimmer', { ...range, ...readOnly }) });
+    expect(valueIn(measured, 'level', { bri: 0, now: 254 })).toBe(100);
+    const beside = await deviceOf({ bri, hours: state('number', 'value', readOnly) });
+    expect(valueIn(beside, 'level', { bri: 127, hours: 4711 })).toBe(50);
+  });
+
   test('declares no argument that it could only ignore', async () => {
     const lamp = await deviceOf({ bri: state('number', 'level.dimmer', { min: 0, max: 254 }) });
     expect(lamp.device.commands.setLevel?.args.map(({ name }) => name)).toEqual(['level']);
