@@ -79,6 +79,11 @@ export class Catalogue {
     const { id, type } = object;
     if (type === 'state') {
       if (!selects(id)) return false;
+      // No key of a plain object.
+      if (id.endsWith('.__proto__')) {
+        this.parts.counters.unreadable++;
+        return false;
+      }
       const state = stateObject(object, language);
       if (jsonEqual(this.states.get(id), state)) return false;
       this.states.set(id, state);

@@ -155,10 +155,7 @@ export class Connection {
     this.isReady = true;
     counters.snapshots++;
     // They happened, and are no part of the snapshot: a press of a button must reach the rules.
-    this.held.release(
-      (id, state) => this.takeState(id, state),
-      (id, state) => this.known.isOld(id, state),
-    );
+    this.held.release((id, state) => this.takeState(id, state), this.known);
     this.probeLater();
   }
 
@@ -296,7 +293,7 @@ export class Connection {
     const answer = await this.socket.ask('getStates', [...ids]);
     for (const [id, raw] of Object.entries((answer ?? {}) as Record<string, Json>)) {
       const state = readState(raw, this.parts.counters);
-      if (state && !this.known.isOld(id, state)) this.known.load(id, state);
+      if (state && !this.known.isNewer(id, state)) this.known.load(id, state);
     }
   }
 

@@ -24,16 +24,28 @@ export class Held {
     this.events = [...last.values()].slice(-MOST);
   }
 
-  /** Gives all of them, but confirmed ones that the snapshot had already. */
-  release(
-    take: (id: string, state: IobState | undefined) => void,
-    isOld: (id: string, state: IobState) => boolean,
-  ): void {
+  /**
+   * Gives all of them, but confirmed ones that the snapshot had already: those up to the one that it shows, and older ones.
+   * Several may have the same millisecond.
+   */
+  release(take: (id: string, state: IobState | undefined) => void, snapshot: SnapshotView): void {
     const { events } = this;
     this.events = [];
-    for (const { id, state } of events) {
-      if (state?.ack && isOld(id, state)) continue;
-      take(id, state);
-    }
+    const shown = new Map<string, number>();
+    for (const [index, { id, state }] of events.entries()) if (state && snapshot.shows(id, state)) shown.set(id, index);
+    const news = events.filter(({ id, state }, index) => {
+      if (state?.ack === false) return true;
+      const seen = shown.get(id);
+      return seen === undefined ? !(state && snapshot.isNewer(id, state)) : index > seen;
+    });
+    for (const { id, state } of news) take(id, state);
   }
+}
+
+/** What the snapshot has of a state. */
+export interface SnapshotView {
+  /** The very same. */
+  shows(id: string, state: IobState): boolean;
+  /** A later one. */
+  isNewer(id: string, state: IobState): boolean;
 }

@@ -1,5 +1,6 @@
 // What the sink was told of ioBroker's states. Only what is confirmed (`ack: true`) is a value; what is written without is
 // a command that was seen, an event `command:<attribute>`: so a command that is carried out is one change, not two.
+import { jsonEqual } from '../../lib/json.ts';
 import type { BackendSink } from '../../model/command.ts';
 import type { Json, Quality } from '../../model/value.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -15,6 +16,8 @@ interface Confirmed {
   readonly value: Json;
   readonly quality: Quality;
   readonly ts: number;
+  /** It has expired, or was deleted. */
+  readonly isGone?: boolean;
 }
 
 /** What telling needs. */
@@ -56,10 +59,16 @@ export class Known {
     for (const one of derived) this.tellDerived(device.id, one, undefined);
   }
 
-  /** True when a state of a snapshot, or a later one, says the same or more. */
-  isOld(id: string, state: IobState): boolean {
+  /** True when this very state is what is known. */
+  shows(id: string, state: IobState): boolean {
     const known = this.values.get(id);
-    return known !== undefined && state.ts <= known.ts;
+    const confirmed = known && this.read(id, state);
+    return confirmed?.ts === known?.ts && confirmed !== undefined && jsonEqual(confirmed.value, known?.value);
+  }
+
+  /** True when a later state is known. */
+  isNewer(id: string, state: IobState): boolean {
+    return (this.values.get(id)?.ts ?? Number.NEGATIVE_INFINITY) > state.ts;
   }
 
   /** A state was written, or is gone (expired, deleted). @param isOurs it is a command that we have just sent */
@@ -68,7 +77,8 @@ export class Known {
     if (!catalogue.states.has(id)) return;
     counters.events++;
     if (!state) {
-      this.values.set(id, { value: null, quality: 'unknown', ts: now() });
+      // Nobody tells when that was.
+      this.values.set(id, { value: null, quality: 'unknown', ts: this.values.get(id)?.ts ?? 0, isGone: true });
       this.tellHearers(id, undefined);
       return;
     }
@@ -79,7 +89,10 @@ export class Known {
     const wish = this.wishes.get(id);
     this.wishes.delete(id);
     const byUser = wish !== undefined && now() - wish.at < ANSWERS_MS;
-    if (this.keep(id, state)) this.tellHearers(id, byUser || (!state.ack && PEOPLE.test(state.from)));
+    const isByUser = byUser || (!state.ack && PEOPLE.test(state.from));
+    // Events may lag behind the snapshot (seen of the ws adapter): they are told as they are, and the newer value stands.
+    if (this.isNewer(id, state)) this.tellLate(id, state);
+    else if (this.keep(id, state)) this.tellHearers(id, isByUser);
   }
 
   /** Forgets states whose objects are gone. */
@@ -88,18 +101,31 @@ export class Known {
     for (const id of this.wishes.keys()) if (!states.has(id)) this.wishes.delete(id);
   }
 
-  /** Keeps a confirmed value; false when it is none of the state's type: the old one stands. */
+  /** Keeps a confirmed value; false when there is none. */
   private keep(id: string, state: IobState): boolean {
+    const confirmed = this.read(id, state);
+    if (confirmed) this.values.set(id, confirmed);
+    return confirmed !== undefined;
+  }
+
+  /** A state as a confirmed value; undefined when it is a command, or none of the state's type: the old one stands. */
+  private read(id: string, state: IobState): Confirmed | undefined {
     const { catalogue, counters, isUnowned } = this.parts;
     const object = catalogue.states.get(id);
-    if (!object || (!state.ack && !isUnowned(id))) return false;
+    if (!object || (!state.ack && !isUnowned(id))) return undefined;
     const value = readValue(object, state.val);
     if (value === undefined) {
       counters.misfits++;
-      return false;
+      return undefined;
     }
-    this.values.set(id, { value, quality: value === null ? 'unknown' : qualityOf(state.q), ts: state.ts });
-    return true;
+    return { value, quality: value === null ? 'unknown' : qualityOf(state.q), ts: state.ts };
+  }
+
+  private tellLate(id: string, state: IobState): void {
+    const confirmed = this.read(id, state);
+    for (const { mapped, attribute } of this.parts.catalogue.hearingsOf(id)) {
+      if (typeof attribute === 'string') this.tell(mapped.device.id, attribute, confirmed, false);
+    }
   }
 
   private seen(id: string, { val, from, ts }: IobState): void {
@@ -123,7 +149,7 @@ export class Known {
   /** @param byUser undefined: it is told again, and is no press */
   private tell(device: string, attribute: string, known: Confirmed | undefined, byUser?: boolean): void {
     if (!known) return;
-    const { value, quality, ts } = known;
+    const { value, quality, ts, isGone } = known;
     const { sink, catalogue } = this.parts;
     const declared = catalogue.devices.get(device.slice(device.indexOf(':') + 1))?.device.attributes[attribute];
     if (declared?.momentary) {
@@ -137,7 +163,7 @@ export class Known {
       device,
       attribute,
       value,
-      sourceTime: ts,
+      ...(!isGone && { sourceTime: ts }),
       ...(quality !== 'good' && { quality }),
       ...(byUser && { by: 'user' }),
     });
@@ -152,6 +178,7 @@ export class Known {
     const bad = parts.find(part => part && part.quality !== 'good');
     const quality = value === null ? 'unknown' : (bad?.quality ?? 'good');
     const ts = Math.max(0, ...parts.map(part => part?.ts ?? 0));
-    this.tell(device, attribute, { value, quality, ts }, byUser);
+    const isGone = parts.some(part => part?.isGone);
+    this.tell(device, attribute, { value, quality, ts, isGone }, byUser);
   }
 }
