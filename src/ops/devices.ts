@@ -1,12 +1,12 @@
 // Operations on devices.
 import { z } from 'zod';
 import { slugOf } from '../backends/virtual/spec.ts';
-import { CausewayError } from '../lib/errors.ts';
+import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import { CapabilitySchema, DeviceRef } from '../model/device.ts';
 import type { Json } from '../model/value.ts';
 import { causeOf } from './causes.ts';
 import type { Gateway } from './gateway.ts';
-import { defineOp } from './op.ts';
+import { type CallContext, defineOp } from './op.ts';
 import { deviceSummary, showDevice } from './show.ts';
 
 const device = DeviceRef.meta({ description: 'Device id (`hubitat:42`) or alias' });
@@ -74,54 +74,88 @@ const getDevice = defineOp({
   },
 });
 
+const wanted = {
+  device,
+  command: z.string().min(1).meta({ description: 'Name of the command, as get_device lists it' }),
+  args: z
+    .union([z.record(z.string(), z.json()), z.array(z.json())])
+    .optional()
+    .meta({ description: 'Arguments by name' }),
+};
+const wait = z.boolean().optional();
+
+/** Sends one through the gate. @throws as the gate and the backend */
+async function send(
+  gateway: Gateway,
+  input: { device: string; command: string; args?: unknown; wait?: boolean | undefined },
+  { caller, dryRun, signal }: CallContext,
+): Promise<Record<string, Json>> {
+  const cause = causeOf(gateway, caller);
+  const { engine } = gateway;
+  const said = await engine.do(() =>
+    engine.core.gate.submit(engine.core.tx, {
+      device: input.device,
+      command: input.command,
+      args: input.args as Json | undefined,
+      cause,
+      dryRun,
+    }),
+  );
+  if (said.error) throw said.error;
+  const answer = {
+    id: said.id,
+    device: engine.core.devices.resolve(input.device),
+    command: input.command,
+    args: { ...said.args },
+  };
+  if (dryRun) return { ...answer, outcome: 'would be sent', dry_run: true };
+  if (said.outcome !== 'sent' || input.wait === false) return { ...answer, outcome: said.outcome };
+  const result = await engine.resultOf(said.id, 25_000, signal);
+  if (!result) return { ...answer, outcome: 'sent', note: 'no answer yet' };
+  if (result.error)
+    throw new CausewayError(result.error.code, result.error.message, {
+      ...(result.error.hint !== undefined && { hint: result.error.hint }),
+      details: { id: said.id, outcome: result.outcome },
+    });
+  return { ...answer, outcome: result.outcome, ms: result.ms };
+}
+
 const sendCommand = defineOp({
   name: 'send_command',
   title: 'Send a command',
   description:
     'Tells a device to do something. Answers once it left; with wait (default) once the device’s system answered.',
-  input: z.strictObject({
-    device,
-    command: z.string().min(1).meta({ description: 'Name of the command, as get_device lists it' }),
-    args: z
-      .union([z.record(z.string(), z.json()), z.array(z.json())])
-      .optional()
-      .meta({ description: 'Arguments by name' }),
-    wait: z.boolean().optional(),
-  }),
+  input: z.strictObject({ ...wanted, wait }),
   output: AnyObject,
   effect: 'write',
   scope: 'devices:control',
   route: ['POST', '/devices/:device/commands'],
   listed: true,
-  async run(gateway: Gateway, input, { caller, dryRun, signal }) {
-    const cause = causeOf(gateway, caller);
-    const { engine } = gateway;
-    const said = await engine.do(() =>
-      engine.core.gate.submit(engine.core.tx, {
-        device: input.device,
-        command: input.command,
-        args: input.args as Json | undefined,
-        cause,
-        dryRun,
-      }),
-    );
-    if (said.error) throw said.error;
-    const answer = {
-      id: said.id,
-      device: engine.core.devices.resolve(input.device),
-      command: input.command,
-      args: said.args ?? {},
-    };
-    if (dryRun) return { ...answer, outcome: 'would be sent', dry_run: true };
-    if (said.outcome !== 'sent' || input.wait === false) return { ...answer, outcome: said.outcome };
-    const result = await engine.resultOf(said.id, 25_000, signal);
-    if (!result) return { ...answer, outcome: 'sent', note: 'no answer yet' };
-    if (result.error)
-      throw new CausewayError(result.error.code, result.error.message, {
-        ...(result.error.hint !== undefined && { hint: result.error.hint }),
-        details: { id: said.id, outcome: result.outcome },
-      });
-    return { ...answer, outcome: result.outcome, ms: result.ms };
+  run: (gateway: Gateway, input, context) => send(gateway, input, context),
+});
+
+const sendCommands = defineOp({
+  name: 'send_commands',
+  title: 'Send several commands',
+  description:
+    'Tells several devices to do something, at once. Each has a result of its own, in the order given: one that fails ' +
+    'stops no other, and nothing is taken back.',
+  input: z.strictObject({ commands: z.array(z.strictObject(wanted)).min(1).max(200), wait }),
+  output: z.looseObject({ results: z.array(AnyObject), failed: z.number() }),
+  effect: 'write',
+  scope: 'devices:control',
+  route: ['POST', '/commands'],
+  listed: false,
+  async run(gateway: Gateway, { commands, wait: waits }, context) {
+    const ends = await Promise.allSettled(commands.map(one => send(gateway, { ...one, wait: waits }, context)));
+    const results = ends.map((end, index): Record<string, Json> => {
+      if (end.status === 'fulfilled') return end.value;
+      const error = asCausewayError(end.reason);
+      const { outcome = 'refused', id = null } = (error.details ?? {}) as { outcome?: string; id?: string };
+      const { device: to, command } = commands[index] as { device: string; command: string };
+      return { id, device: to, command, outcome, error: error.toJSON() as unknown as Json };
+    });
+    return { results, failed: ends.filter(({ status }) => status === 'rejected').length };
   },
 });
 
@@ -220,6 +254,7 @@ export const deviceOps = [
   listDevices,
   getDevice,
   sendCommand,
+  sendCommands,
   createDevice,
   renameDevice,
   deleteDevice,

@@ -71,6 +71,30 @@ describe('while there is no user', () => {
   });
 });
 
+describe('several commands in one call', () => {
+  it('have a result each, and one that fails stops no other', async () => {
+    const commands = [
+      { device: 'virtual:lamp', command: 'on' },
+      { device: 'virtual:nobody', command: 'on' },
+      { device: 'virtual:lamp', command: 'explode' },
+      { device: 'virtual:lamp', command: 'off' },
+    ];
+    const { results, failed } = (await gateway.call('send_commands', { commands })) as unknown as {
+      results: { outcome: string; error?: { code: string } }[];
+      failed: number;
+    };
+    expect(results.map(({ outcome, error }) => error?.code ?? outcome)).toEqual([
+      'ok',
+      'DEVICE_NOT_FOUND',
+      'COMMAND_UNKNOWN',
+      'ok',
+    ]);
+    expect(failed).toBe(2);
+    const dry = await gateway.call('send_commands', { commands: commands.slice(0, 1), dry_run: true });
+    expect(dry).toMatchObject({ results: [{ outcome: 'would be sent' }], failed: 0 });
+  });
+});
+
 describe('once there is one', () => {
   it('who was in without a credential is out, and nobody comes in without', async () => {
     const anonymous = await mqtt();
