@@ -59,7 +59,7 @@ export const TRIGGER_NOTES: Notes = {
   reported: {
     elsewhere: {
       [HA]: '`state_reported` events',
-      [IOB]: "`on({ id, change: 'any' })`",
+      [IOB]: "`on({ id, change: 'any' })`; `eq`, `gt`, `ge`, `lt`, `le` with a condition",
       [NR]: 'every message of *mqtt in*',
     },
   },
@@ -82,7 +82,7 @@ export const TRIGGER_NOTES: Notes = {
       [SEED]: '`button_event`',
       [HA]: '`event` and device triggers',
       [RM]: '“Button device”',
-      [IOB]: 'a state with `ack`, set anew by each press',
+      [IOB]: 'a state of the role `button`, set anew by each press; `on({ id, ack: false })` as `command:<attribute>`',
       [NR]: '*mqtt in*',
     },
     notes: ['Two equal presses are two events. A press is never retained, and never restored after a restart.'],
@@ -144,7 +144,7 @@ export const TRIGGER_NOTES: Notes = {
       [SEED]: '`time` with `sunrise` or `sunset`, and their aliases',
       [HA]: '`sun` trigger, `numeric_state` on the sun’s elevation',
       [RM]: '“Sunrise/sunset” with offset',
-      [IOB]: '`schedule({ astro, shift }, …)`',
+      [IOB]: '`schedule({ astro, shift }, …)`, all fourteen names',
       [NR]: '*sun-position*, *bigtimer*',
     },
     notes: [
