@@ -21,14 +21,14 @@ import {
   eachState,
   inPieces,
   objectPatterns,
-  readLanguage,
+  readSystem,
   type SnapshotParts,
   statePatterns,
   view,
 } from './snapshot.ts';
 import type { IobSocket } from './socket.ts';
 import type { Watches } from './watches.ts';
-import { type IobState, instance, readObject, readState } from './wire.ts';
+import { type IobState, instance, readObject, readState, type SystemConfig } from './wire.ts';
 import { Writes } from './writes.ts';
 
 /** What the backend needs. */
@@ -63,7 +63,7 @@ export class Connection {
   isReady = false;
   /** `ws` or `admin`. */
   adapter = '';
-  private language = 'en';
+  private system: SystemConfig = { language: 'en', place: undefined };
   private readonly parts: ConnectionParts;
   private readonly ending = new AbortController();
   private readonly held = new Held();
@@ -98,7 +98,7 @@ export class Connection {
   /** The language of names. */
   get names(): string {
     const { language } = this.parts.config;
-    return language === 'auto' ? this.language : language;
+    return language === 'auto' ? this.system.language : language;
   }
 
   get snapshotParts(): SnapshotParts {
@@ -175,7 +175,7 @@ export class Connection {
     const { id, log, said } = this.parts;
     const [, , adapter] = await socket.call('getVersion');
     this.adapter = typeof adapter === 'string' ? adapter : '';
-    this.language = await readLanguage(socket);
+    this.system = await readSystem(socket);
     if (this.adapter !== 'admin' || said.has('admin')) return;
     said.add('admin');
     log.warn(
@@ -197,7 +197,9 @@ export class Connection {
 
   private async tellAll(): Promise<void> {
     const devices = [...this.catalogue.devices.values()];
-    this.parts.sink.devices(devices.map(({ device }) => device));
+    const { sink } = this.parts;
+    if (this.system.place) sink.report({ type: 'place', ...this.system.place });
+    sink.devices(devices.map(({ device }) => device));
     // In pieces, since twenty thousand reports at once would overflow the engine's queue.
     await inPieces(devices, mapped => {
       this.reachability.tellDevice(mapped, 'all');

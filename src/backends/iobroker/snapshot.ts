@@ -6,7 +6,15 @@ import { stemOf, withoutCovered } from './patterns.ts';
 import { ALIVE_PATTERNS } from './reachability.ts';
 import type { IobrokerConfig } from './schema.ts';
 import type { IobSocket } from './socket.ts';
-import { type Anything, type IobState, readObject, readState, readView } from './wire.ts';
+import {
+  type Anything,
+  type IobState,
+  readObject,
+  readState,
+  readView,
+  type SystemConfig,
+  systemConfig,
+} from './wire.ts';
 
 /** What taking a snapshot needs. */
 export interface SnapshotParts {
@@ -34,12 +42,9 @@ function rootOf(pattern: string): string {
   return rest.length > 0 ? `${adapter}.${instance}.` : '';
 }
 
-/** The language of ioBroker; English where it has none. @throws as `IobSocket.ask` */
-export async function readLanguage(socket: IobSocket): Promise<string> {
-  const config = (await socket.ask('getObject', 'system.config')) as { common?: { language?: unknown } } | null;
-  const language = config?.common?.language;
-  return typeof language === 'string' && language !== '' ? language : 'en';
-}
+/** What ioBroker says of itself. @throws as `IobSocket.ask` */
+export const readSystem = async (socket: IobSocket): Promise<SystemConfig> =>
+  systemConfig(await socket.ask('getObject', 'system.config'));
 
 /** Objects that matter, in pieces: `take` is called for each. @throws as `IobSocket.ask` */
 export async function eachObject(parts: SnapshotParts, take: (object: Anything) => void): Promise<void> {

@@ -211,6 +211,26 @@ export function readState(raw: unknown, counters: Counters): IobState | undefine
   return undefined;
 }
 
+/** What ioBroker says of itself. */
+export interface SystemConfig {
+  /** English where it has none. */
+  readonly language: string;
+  readonly place: { readonly latitude: number; readonly longitude: number } | undefined;
+}
+
+const System = z.object({
+  common: z
+    .object({ language: z.string().min(1).catch('en'), latitude: Num, longitude: Num })
+    .catch({ language: 'en' }),
+});
+
+/** `system.config`. Its coordinates are numbers, numbers as text, or empty. */
+export function systemConfig(raw: unknown): SystemConfig {
+  const { language = 'en', latitude, longitude } = System.safeParse(raw).data?.common ?? {};
+  const isKnown = latitude !== undefined && longitude !== undefined;
+  return { language, place: isKnown ? { latitude, longitude } : undefined };
+}
+
 const View = z.object({ rows: z.array(z.object({ value: z.unknown().optional() })) });
 
 /** The objects of an answer of getObjectView. */

@@ -92,6 +92,12 @@ describeIobroker('the operations of ioBroker', () => {
     await io?.end();
   }, SLOW_MS);
 
+  test('where ioBroker stands is told before it is ready', () => {
+    const { latitude, longitude } = stage.sink.reports.find(report => report.type === 'place') ?? {};
+    expect([latitude, longitude]).toEqual([52.5, 13.4]);
+    expect(stage.sink.lines.indexOf('place')).toBeLessThan(stage.sink.lines.indexOf('ready'));
+  });
+
   test('states are found by id and by pattern, once each, also those that do not come in', async () => {
     const answer = await call('list_iobroker_states', { ids: ['hue.0.lamp.*', 'hue.0.lamp.on', 'other.0.thing'] });
     expect(ids(answer, 'states')).toEqual(['hue.0.lamp.empty', 'hue.0.lamp.level', 'hue.0.lamp.on', 'other.0.thing']);

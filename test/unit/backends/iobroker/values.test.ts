@@ -16,6 +16,7 @@ import {
   readState,
   type StateObject,
   stateObject,
+  systemConfig,
 } from '../../../../src/backends/iobroker/wire.ts';
 import { catalogueOf, state } from './kit.ts';
 
@@ -211,4 +212,23 @@ test('a log file is read without its colours, with messages of several lines', (
     { level: 'info', source: 'hue.0', message: 'hello' },
     { level: 'error', source: 'host.home', message: 'it broke\n    at somewhere' },
   ]);
+});
+
+test.each([
+  [
+    { latitude: 52.5, longitude: 13.4, language: 'de' },
+    { language: 'de', place: { latitude: 52.5, longitude: 13.4 } },
+  ],
+  [
+    { latitude: '52.5', longitude: '13.4' },
+    { language: 'en', place: { latitude: 52.5, longitude: 13.4 } },
+  ],
+  [
+    { latitude: '', longitude: '' },
+    { language: 'en', place: undefined },
+  ],
+  [{ latitude: 52.5 }, { language: 'en', place: undefined }],
+  [undefined, { language: 'en', place: undefined }],
+])('of a system that says %j its language and place are known', (common, expected) => {
+  expect(systemConfig({ _id: 'system.config', common })).toEqual(expected);
 });
