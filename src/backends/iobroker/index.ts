@@ -53,7 +53,9 @@ export class IobrokerBackend implements Supervised {
     const connection = new Connection({ ...this.parts, config, counters, pool, watches, said, sink });
     this.connection = connection;
     await connection.open();
-    this.logs.resume();
+    this.logs.resume(config.logs, ({ level, source, message }) =>
+      sink.report({ type: 'log', level, message: `${source}: ${message}` }),
+    );
   }
 
   async stop(): Promise<void> {

@@ -32,6 +32,8 @@ export interface LogsParts {
   adminUrl(): string | undefined;
 }
 
+/** From the least to the most serious. */
+export const LEVELS: readonly string[] = ['silly', 'debug', 'info', 'warn', 'error'];
 const KEPT = 2_000;
 const AGAIN_MS = 30_000;
 const MAX_MESSAGE = 4_000;
@@ -48,6 +50,7 @@ export class Logs {
   private readonly parts: LogsParts;
   private readonly ring: LogLine[] = [];
   private readonly watchers = new Set<{ source: string; tell: () => void }>();
+  private follower: ((line: LogLine) => void) | undefined;
   private opening: Promise<IobSocket> | undefined;
   private socket: IobSocket | undefined;
   private ending = new AbortController();
@@ -87,12 +90,21 @@ export class Logs {
     return this.opening;
   }
 
-  /** After a start: goes on for those who watch. */
-  resume(): void {
-    if (this.watchers.size > 0) this.keepOpen();
+  /** After a start: goes on for those who watch, and gives each line from a level on until `close`. */
+  resume(from: 'off' | 'error' | 'warn' | 'info' | 'debug', give: (line: LogLine) => void): void {
+    if (from !== 'off') {
+      const least = LEVELS.indexOf(from);
+      // A level that is not known is rather shown than lost.
+      this.follower = line => {
+        const rank = LEVELS.indexOf(line.level);
+        if (rank < 0 || rank >= least) give(line);
+      };
+    }
+    if (this.isWanted) this.keepOpen();
   }
 
   close(): void {
+    this.follower = undefined;
     this.cancelAgain();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `ioBroker ${this.parts.id} has stopped`));
     this.ending = new AbortController();
@@ -126,6 +138,10 @@ export class Logs {
     return socket;
   }
 
+  private get isWanted(): boolean {
+    return this.watchers.size > 0 || this.follower !== undefined;
+  }
+
   private keepOpen(): void {
     this.open().catch(error => {
       const { code, message } = asCausewayError(error);
@@ -136,7 +152,7 @@ export class Logs {
 
   private againLater(): void {
     this.cancelAgain();
-    if (this.watchers.size === 0) return;
+    if (!this.isWanted) return;
     this.cancelAgain = this.parts.clock.after(AGAIN_MS, () => this.keepOpen());
   }
 
@@ -156,6 +172,7 @@ export class Logs {
   private add(line: LogLine): void {
     this.ring.push(line);
     if (this.ring.length > KEPT * 2) this.ring.splice(0, this.ring.length - KEPT);
+    this.follower?.(line);
     for (const { source, tell } of this.watchers) if (source === 'all' || source === line.source) tell();
   }
 }

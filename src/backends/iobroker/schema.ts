@@ -52,6 +52,10 @@ export const IobrokerSchema = z
     functional: flag(true, 'Devices that ioBroker’s type detector knows get canonical attributes beside their own'),
     confirm: duration('100ms', '25s', '5s', 'How long an adapter may take to confirm what was written'),
     timeout: duration('1s', '2m', '10s', 'How long ioBroker may take to answer'),
+    logs: z
+      .enum(['off', 'error', 'warn', 'info', 'debug'])
+      .meta({ description: 'From which level on ioBroker’s own log is followed; wants `admin`' })
+      .default('off'),
     admin: address('The admin adapter, for logs; user and password are the same', 'ws://iobroker.lan:8081').optional(),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {

@@ -71,7 +71,7 @@ describeIobroker('the operations of ioBroker', () => {
       ...LOGGED,
     });
     await io.addInstance('hue.0', { alive: true, connection: false });
-    stage = await stageBackend(io, { settings: { admin: io.adminUrl, timeout: '3s' } });
+    stage = await stageBackend(io, { settings: { admin: io.adminUrl, timeout: '3s', logs: 'warn' } });
 
     began = Math.floor(Date.now() / MINUTE) * MINUTE - 30 * MINUTE;
     const series = [2, 4, 6, 3].map((val, index) => ({ ts: began + index * MINUTE, val, ack: true, q: 0 }));
@@ -277,6 +277,10 @@ describeIobroker('the operations of ioBroker', () => {
       );
       expect(found).toMatchObject([{ level: 'error', source: 'hue.0', message: 'bridge lost' }]);
       expect(await lines({ search: 'WELL' })).toMatchObject([{ level: 'info' }]);
+      // From the level of the configuration on they are told to the gateway, too.
+      const told = stage.sink.reports.flatMap(report => (report.type === 'log' ? [report.message] : []));
+      expect(told).toEqual(expect.arrayContaining(['hue.0: bridge lost', 'other.0: broken']));
+      expect(told).not.toContain('hue.0: all is well');
     },
     SLOW_MS,
   );

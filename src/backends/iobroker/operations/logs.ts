@@ -5,10 +5,9 @@ import { hasCode } from '../../../lib/errors.ts';
 import { instant } from '../../../lib/instant.ts';
 import { defineOperation } from '../../operation.ts';
 import type { IobrokerBackend } from '../index.ts';
-import type { LogLine } from '../logs.ts';
+import { LEVELS, type LogLine } from '../logs.ts';
 import { AnyObject, limited, objectsOf } from './show.ts';
 
-const LEVELS = ['silly', 'debug', 'info', 'warn', 'error'] as const;
 /** Lines that are read of a file for those that pass. */
 const READ = 5_000;
 
@@ -21,7 +20,7 @@ export const getLogs = defineOperation({
     'a text. Wants `admin` in the configuration. `complete: false`: the host’s log file did not answer, and only lines since ' +
     'the gateway listens are there.',
   input: z.strictObject({
-    level: z.enum(LEVELS).optional().describe('From this level on'),
+    level: z.enum(['debug', 'info', 'warn', 'error']).optional().describe('From this level on'),
     source: z.string().min(1).optional().describe('An adapter, instance or host'),
     since: z.string().optional().describe('Instant, or a duration ago (2h)'),
     search: z.string().min(1).optional(),
@@ -49,7 +48,7 @@ export const getLogs = defineOperation({
     const word = search?.toLowerCase();
     const passes = (line: LogLine) =>
       line.ts >= since &&
-      LEVELS.indexOf(line.level as (typeof LEVELS)[number]) >= least &&
+      LEVELS.indexOf(line.level) >= least &&
       (source === undefined || line.source === source || line.source.startsWith(`${source}.`)) &&
       (word === undefined || line.message.toLowerCase().includes(word));
     const found = merged(file ?? [], live).filter(passes);
