@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SkipsReporter } from './test/iobroker/skips.ts';
 
 export default defineConfig({
   test: {
@@ -6,5 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    reporters: ['default', new SkipsReporter()],
   },
 });
