@@ -9,6 +9,7 @@ import { serveRequests } from './processes.ts';
 const [dist = '', config = ''] = process.argv.slice(2);
 const load = <T>(module: string): Promise<T> => import(pathToFileURL(join(dist, module)).href) as Promise<T>;
 const { startApp } = await load<typeof import('../src/app.ts')>('src/app.js');
+const { backendSchemas } = await load<typeof import('../src/backends/index.ts')>('src/backends/index.js');
 const { loadConfig } = await load<typeof import('../src/config/load.ts')>('src/config/load.js');
 const { houseSchema } = await load<typeof import('../src/config/house.ts')>('src/config/house.js');
 const { Target } = await load<typeof import('../src/model/target.ts')>('src/model/target.js');
@@ -21,7 +22,7 @@ let app: App;
 async function start(devices: number): Promise<{ door: number }> {
   app = await startApp({
     version: '0.0.0',
-    config: loadConfig({ file: config, dir: '.', environment: {} }).config,
+    config: loadConfig({ file: config, dir: '.', environment: {}, backends: backendSchemas }).config,
     house: houseSchema(Target).parse({}),
     clock: systemClock,
     log: createLog({ level: 'warn', destination: 'stderr' }),

@@ -11,10 +11,20 @@ import type { Benchmark, Figure } from './benchmark.ts';
 import { durable } from './durable.ts';
 import { dispatch, lag, timers } from './engine.ts';
 import { hubitat } from './hubitat.ts';
+import { iobroker } from './iobroker.ts';
 import { through } from './through.ts';
 import { weight } from './weight.ts';
 
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = { dispatch, timers, lag, weight, durable, through, hubitat };
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  dispatch,
+  timers,
+  lag,
+  weight,
+  durable,
+  through,
+  hubitat,
+  iobroker,
+};
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, dist: { type: 'string' } },

@@ -73,6 +73,8 @@ export interface IoBroker {
   commands(id?: string): IobState[];
   /** What the devices do with commands; confirming them as they are, at first. */
   onCommand: Answer;
+  /** Called as soon as a change of a watched state is known; nothing at first. */
+  onSeen: (change: Seen) => void;
 
   setObject(id: string, object: IobObject): Promise<void>;
   setObjects(objects: Readonly<Record<string, IobObject>>): Promise<void>;
@@ -142,6 +144,7 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
   const onState = (id: string, state: IobState | null): void => {
     if (id.startsWith('system.')) return;
     seen.push({ id, state });
+    io.onSeen({ id, state });
     const answer = isCommand(state) ? io.onCommand(id, state) : undefined;
     // The databases may have been stopped meanwhile.
     if (answer) io.setState(id, answer).catch(() => {});
@@ -173,6 +176,7 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
     seen,
     commands: id => seen.flatMap(one => ((id ?? one.id) === one.id && isCommand(one.state) ? [one.state] : [])),
     onCommand: (_id, state) => ({ val: state.val }),
+    onSeen: () => {},
 
     setObject: (id, object) => databases.ask('setObjects', [[id, object]]),
     setObjects: objects => databases.ask('setObjects', Object.entries(objects)),
