@@ -184,12 +184,15 @@ export class Connection {
       knownForMs: durationMs(config.known_for),
       watchedSince: memory.wasConnected || isYoung ? this.openedAt : Number.NEGATIVE_INFINITY,
       elapsed: () => clock.elapsed(),
-      consoleNow: this.consoleNow,
+      consoleOffset: this.consoleOffset,
       onWan: () => this.lookSoon(),
     });
   }
 
-  private readonly consoleNow = (): number => this.client.consoleNow() ?? this.parts.clock.now();
+  private readonly consoleOffset = (): number => {
+    const { clock } = this.parts;
+    return this.client.consoleOffset() ?? clock.now() - clock.elapsed();
+  };
 
   // --- events ----------------------------------------------------------------------------------------------------------
 
@@ -229,7 +232,7 @@ export class Connection {
       counters,
       log,
       memory: memory.log,
-      consoleNow: this.consoleNow,
+      consoleNow: () => clock.elapsed() + this.consoleOffset(),
       isNeeded: () => !(this.stream?.isOpen && this.hasSocketEvents),
       onRows: rows => {
         network.takeLog(rows);

@@ -65,8 +65,8 @@ export interface ConsoleClient {
   ask(method: 'POST' | 'PUT', surface: Surface, path: string, body: unknown, asking: Asking): Promise<Json>;
   /** As `read`, within a place that the caller holds. */
   look(surface: Surface, path: string, signal: AbortSignal): Promise<Json>;
-  /** Epoch ms by the console's clock, as far as its last answer tells; undefined before the first. */
-  consoleNow(): number | undefined;
+  /** Epoch ms by the console's clock less elapsed ms by ours, as far as its answers tell; undefined before the first. */
+  consoleOffset(): number | undefined;
 }
 
 /** There is no published limit; 100 a minute are what clients on real consoles stay below. */
@@ -77,6 +77,7 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 500;
 /** More repetitions than these within a minute only make it worse. */
 const RETRIES_PER_MINUTE = 10;
+const CLOCK_JITTER_MS = 1_500;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A client for one connection; it ends with the signal. */
@@ -89,8 +90,12 @@ export function createClient(parts: ClientParts): ConsoleClient {
 
   const learnClock = ({ date }: ConsoleAnswer['headers']) => {
     const told = typeof date === 'string' ? Date.parse(date) : Number.NaN;
-    // The header has whole seconds: half a one is the least error.
-    if (Number.isFinite(told)) consoleMinusElapsed = told + 500 - clock.elapsed();
+    if (!Number.isFinite(told)) return;
+    // The header has whole seconds: half a one is the least error. What is within it is no news, so that the order of what
+    // happened at nearly one moment holds.
+    const offset = told + 500 - clock.elapsed();
+    if (Math.abs(offset - (consoleMinusElapsed ?? Number.POSITIVE_INFINITY)) > CLOCK_JITTER_MS)
+      consoleMinusElapsed = offset;
   };
 
   type Once = Omit<ConsoleRequest, 'headers'>;
@@ -139,7 +144,7 @@ export function createClient(parts: ClientParts): ConsoleClient {
 
   return {
     lanes,
-    consoleNow: () => (consoleMinusElapsed === undefined ? undefined : clock.elapsed() + consoleMinusElapsed),
+    consoleOffset: () => consoleMinusElapsed,
     read(surface, path, { body, timeoutMs = REQUEST_TIMEOUT_MS, tries = TRIES, signal: given } = {}) {
       return withSignals([given, signal], either => {
         const method = body === undefined ? 'GET' : 'POST';

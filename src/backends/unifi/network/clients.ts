@@ -3,6 +3,7 @@
 import type { Log } from '../../../lib/log.ts';
 import { valuesEqual } from '../../../model/value.ts';
 import { type ClientRow, isRandomMac } from '../console/wire.ts';
+import { createHeard } from './heard.ts';
 import { clientDevice, clientName, clientValues, OF_CONNECTED } from './map-client.ts';
 import { changeOf, type Learned, learn, nobody, type Presence, SETTLE_MS } from './presence.ts';
 import type { Told } from './told.ts';
@@ -19,8 +20,6 @@ interface Member {
   /** It was wireless once: what says later that it is wired says that it leaves. */
   isWireless: boolean;
   name: string;
-  /** When a message or event told of it, elapsed ms: a list that was asked for before is older. */
-  heardAt: number;
 }
 
 /** Nothing yet. */
@@ -40,8 +39,8 @@ export interface ClientParts {
   readonly watchedSince: number;
   /** Elapsed ms by our clock. */
   readonly elapsed: () => number;
-  /** Epoch ms by the console's. */
-  readonly consoleNow: () => number;
+  /** Epoch ms by the console's clock less those. */
+  readonly consoleOffset: () => number;
 }
 
 /** An event about a client. */
@@ -86,17 +85,18 @@ const MOST_KNOWN = 50_000;
 
 /** For one connection. */
 export function createClients(parts: ClientParts): Clients {
-  const { backend, site, told, memory, log, graceMs, knownForMs, watchedSince, elapsed, consoleNow } = parts;
+  const { backend, site, told, memory, log, graceMs, knownForMs, watchedSince, elapsed, consoleOffset } = parts;
   const { members } = memory;
   const idOf = (mac: string) => `${backend}:client:${mac}`;
   const connected = new Map<string, ClientRow>();
   const ghosts = new Set<string>();
-  /** Elapsed ms: a list that was asked for before still has them. */
-  const forgotten = new Map<string, number>();
+  const heard = createHeard(elapsed);
+  /** By the console: a list that was asked for before still has them. */
+  const forgotten = createHeard(elapsed);
   let warned = false;
 
   /** Elapsed ms of an instant by the console's clock, now at most. */
-  const at = (consoleMs: number): number => elapsed() - Math.max(0, consoleNow() - consoleMs);
+  const at = (consoleMs: number): number => Math.min(elapsed(), consoleMs - consoleOffset());
 
   const member = (mac: string, name: string, isWireless: boolean): Member | undefined => {
     let found = members.get(mac);
@@ -106,7 +106,7 @@ export function createClients(parts: ClientParts): Clients {
         warned = true;
         return undefined;
       }
-      found = { presence: nobody, isWireless: false, name, heardAt: Number.NEGATIVE_INFINITY };
+      found = { presence: nobody, isWireless: false, name };
       members.set(mac, found);
     }
     found.isWireless ||= isWireless;
@@ -231,20 +231,21 @@ export function createClients(parts: ClientParts): Clients {
       const there = new Set<string>();
       ghosts.clear();
       const wireless = new Set(users?.filter(({ is_wired: isWired }) => isWired === false).map(({ mac }) => mac));
-      for (const [mac, when] of forgotten) if (when < askedAt) forgotten.delete(mac);
+      heard.sweep(askedAt);
+      forgotten.sweep(askedAt);
       for (const row of stations) {
-        if (forgotten.has(row.mac)) continue;
-        const isOlder = (members.get(row.mac)?.heardAt ?? Number.NEGATIVE_INFINITY) >= askedAt;
+        if (forgotten.isSince(row.mac, askedAt)) continue;
+        const isOlder = heard.isSince(row.mac, askedAt);
         if (takeRow(row, isOlder, wireless.has(row.mac))) there.add(row.mac);
       }
-      for (const row of users ?? []) if (!forgotten.has(row.mac)) takeUser(row);
+      for (const row of users ?? []) if (!forgotten.isSince(row.mac, askedAt)) takeUser(row);
       if (users) {
         const remembered = new Set([...users, ...stations].map(({ mac }) => mac));
         for (const mac of [...members.keys()]) if (!remembered.has(mac)) forget(mac);
         memory.known ??= remembered;
       }
       for (const [mac, one] of members) {
-        const isIn = there.has(mac) || one.heardAt >= askedAt;
+        const isIn = there.has(mac) || heard.isSince(mac, askedAt);
         step(mac, one, { type: 'listed', at: elapsed(), isIn, watchedSince });
         // What was told in another connection, or never changed since it is known.
         const { is, isConnected } = one.presence;
@@ -254,15 +255,14 @@ export function createClients(parts: ClientParts): Clients {
     takeRows(rows) {
       for (const row of rows) {
         takeRow(row, false);
-        const one = members.get(row.mac);
-        if (one) one.heardAt = elapsed();
+        heard.hear(row.mac);
       }
     },
     takeUsers(rows) {
       for (const row of rows) takeUser(row);
     },
     forget(mac) {
-      forgotten.set(mac, elapsed());
+      forgotten.hear(mac);
       forget(mac);
     },
     event({ what, mac, time, isWired, ap, name }) {
@@ -270,7 +270,7 @@ export function createClients(parts: ClientParts): Clients {
       // The wired bug again: see `isGhost`.
       if (!one || (isWired && one.isWireless)) return;
       meet({ mac, is_wired: isWired, is_guest: undefined, network: undefined }, one.name);
-      one.heardAt = elapsed();
+      heard.hear(mac);
       if (what === 'disconnected') step(mac, one, { type: 'left', at: elapsed(), leftAt: at(time) });
       else step(mac, one, { type: 'seen', at: elapsed(), seenAt: at(time), ap, isComing: true });
     },

@@ -2,6 +2,7 @@
 import type { Json } from '../../../model/value.ts';
 import { type DeviceRow, definedOf } from '../console/wire.ts';
 import type { Counters } from '../counters.ts';
+import { createHeard } from './heard.ts';
 import { connectivityOf, deviceValues, type MappedDevice, mapDevice } from './map-device.ts';
 import type { Told } from './told.ts';
 
@@ -21,8 +22,8 @@ export interface DeviceEvent {
 
 /** The devices of a site. */
 export interface Devices {
-  /** All of them; those missing are gone. */
-  takeList(rows: readonly DeviceRow[]): void;
+  /** All of them; those missing are gone. @param askedAt elapsed ms: what was told since is newer */
+  takeList(askedAt: number, rows: readonly DeviceRow[]): void;
   /** News of some; what a row lacks stays as it was. */
   takeRows(rows: readonly DeviceRow[]): void;
   event(event: DeviceEvent): void;
@@ -50,6 +51,7 @@ const UPTIME_SLACK_S = 60;
 export function createDevices({ backend, site, told, counters, elapsed }: DeviceParts): Devices {
   const known = new Map<string, KnownDevice>();
   const restartedAt = new Map<string, number>();
+  const heard = createHeard(elapsed);
   const idOf = (mac: string) => `${backend}:device:${mac}`;
 
   const restarted = (mac: string, how: Json): void => {
@@ -108,24 +110,32 @@ export function createDevices({ backend, site, told, counters, elapsed }: Device
   };
 
   return {
-    takeList(rows) {
+    takeList(askedAt, rows) {
+      heard.sweep(askedAt);
       const macs = new Set(rows.map(({ mac }) => mac));
-      for (const mac of known.keys()) if (!macs.has(mac)) remove(mac);
-      for (const row of rows) take(row, true);
+      for (const mac of known.keys()) if (!macs.has(mac) && !heard.isSince(mac, askedAt)) remove(mac);
+      for (const row of rows) if (!heard.isSince(row.mac, askedAt)) take(row, true);
     },
     takeRows(rows) {
-      for (const row of rows) take(row, false);
+      for (const row of rows) {
+        heard.hear(row.mac);
+        take(row, false);
+      }
     },
     event({ what, mac, version }) {
       const one = known.get(mac);
       if (!one) return;
+      heard.hear(mac);
       if (what === 'restarted') restarted(mac, {});
       else if (what === 'online') take({ ...one.row, state: 1 }, true);
       else if (what === 'offline') take({ ...one.row, state: 0 }, true);
       else if (what === 'upgraded') take({ ...one.row, version: version ?? one.row.version }, true);
       else told.happen(idOf(mac), what, {});
     },
-    remove,
+    remove(mac) {
+      remove(mac);
+      heard.hear(mac);
+    },
     byId: id => known.get(id.slice(idOf('').length)),
     byMac: mac => known.get(mac),
     all: () => known.values(),

@@ -23,7 +23,8 @@ export interface NetworkParts {
   readonly knownForMs: number;
   readonly watchedSince: number;
   readonly elapsed: () => number;
-  readonly consoleNow: () => number;
+  /** Epoch ms by the console's clock less elapsed ms by ours. */
+  readonly consoleOffset: () => number;
   /** The WANs want to be looked at now. */
   readonly onWan: () => void;
 }
@@ -56,10 +57,11 @@ const IGNORED = new Set([
 
 /** Nothing is known yet. */
 export function createNetwork(parts: NetworkParts): Network {
-  const { backend, site: siteId, siteName: name, version, told, counters, consoleNow, onWan } = parts;
+  const { backend, site: siteId, siteName: name, version, told, counters, elapsed, consoleOffset, onWan } = parts;
+  const consoleNow = () => elapsed() + consoleOffset();
   const clients = createClients(parts);
   const devices = createDevices(parts);
-  const site = createSite({ backend, site: siteId, name, version, told, clients, devices });
+  const site = createSite({ backend, site: siteId, name, version, told, clients, devices, elapsed });
 
   const apply = (occurrence: Occurrence | undefined): void => {
     if (occurrence?.about === 'client') clients.event(occurrence);
@@ -117,9 +119,9 @@ export function createNetwork(parts: NetworkParts): Network {
     devices,
     site,
     takeSnapshot({ askedAt, stations, devices: rows, wans, health, users, wlans }) {
-      devices.takeList(rows);
+      devices.takeList(askedAt, rows);
       clients.takeList(askedAt, stations, users);
-      if (wlans) site.takeWlans(wlans);
+      if (wlans) site.takeWlans(askedAt, wlans);
       site.takeHealth(wans, health);
     },
     takeMessage(kind, data) {

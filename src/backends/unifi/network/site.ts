@@ -3,13 +3,15 @@ import type { Json } from '../../../model/value.ts';
 import { definedOf, type HealthRow, readMonitored, type WanRow, type WlanRow } from '../console/wire.ts';
 import type { Clients } from './clients.ts';
 import type { Devices } from './devices.ts';
+import { createHeard } from './heard.ts';
 import { isWanUp, siteDevice, siteValues, wanDevice, wanValues, wlanDevice, wlanValues } from './map-site.ts';
 import type { Origin, Told } from './told.ts';
 
 /** The site as a whole. */
 export interface Site {
   readonly id: string;
-  takeWlans(rows: readonly WlanRow[]): void;
+  /** All of them. @param askedAt elapsed ms: what was told since is newer */
+  takeWlans(askedAt: number, rows: readonly WlanRow[]): void;
   /** News of some. */
   takeWlanRows(rows: readonly WlanRow[]): void;
   removeWlan(wlan: string): void;
@@ -31,11 +33,13 @@ export interface SiteParts {
   readonly told: Told;
   readonly clients: Clients;
   readonly devices: Devices;
+  readonly elapsed: () => number;
 }
 
 /** For one connection. */
-export function createSite({ backend, site, name, version, told, clients, devices }: SiteParts): Site {
+export function createSite({ backend, site, name, version, told, clients, devices, elapsed }: SiteParts): Site {
   const id = `${backend}:site:${site}`;
+  const heard = createHeard(elapsed);
   const wlanId = (wlan: string) => `${backend}:wlan:${wlan}`;
   const wanId = (group: string) => `${backend}:wan:${group}`;
   const wlans = new Map<string, WlanRow>();
@@ -104,17 +108,24 @@ export function createSite({ backend, site, name, version, told, clients, device
 
   return {
     id,
-    takeWlans(rows) {
+    takeWlans(askedAt, rows) {
+      heard.sweep(askedAt);
       const ids = new Set(rows.map(({ _id }) => _id));
-      for (const wlan of wlans.keys()) if (!ids.has(wlan)) removeWlan(wlan);
+      for (const wlan of wlans.keys()) if (!ids.has(wlan) && !heard.isSince(wlan, askedAt)) removeWlan(wlan);
       const { bySsid } = clients.count();
-      for (const row of rows) takeWlan(row, bySsid);
+      for (const row of rows) if (!heard.isSince(row._id, askedAt)) takeWlan(row, bySsid);
     },
     takeWlanRows(rows) {
       const { bySsid } = clients.count();
-      for (const row of rows) takeWlan(row, bySsid);
+      for (const row of rows) {
+        heard.hear(row._id);
+        takeWlan(row, bySsid);
+      }
     },
-    removeWlan,
+    removeWlan(wlan) {
+      heard.hear(wlan);
+      removeWlan(wlan);
+    },
     takeHealth(rows, latest) {
       health = latest ?? health;
       if (rows) takeWans(rows);
