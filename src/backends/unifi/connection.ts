@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
 import type { Device } from '../../model/device.ts';
@@ -16,6 +17,7 @@ import { type Probed, probe } from './console/probe.ts';
 import { takeSnapshot } from './console/snapshot.ts';
 import { keepStream, type Stream } from './console/socket.ts';
 import type { Counters } from './counters.ts';
+import { type FlowChoice, type FlowMemory, noFlows, pollFlows } from './flows/poll.ts';
 import { type ClientMemory, noClients } from './network/clients.ts';
 import { createNetwork, type Network } from './network/network.ts';
 import { createTold, type Told } from './network/told.ts';
@@ -33,6 +35,7 @@ export interface UnifiParts {
 export interface Memory {
   readonly clients: ClientMemory;
   readonly log: LogMemory;
+  readonly flows: FlowMemory;
   /** There was a connection before this one. */
   wasConnected: boolean;
   /** What was said once. */
@@ -43,6 +46,7 @@ export interface Memory {
 export const nothingRemembered = (): Memory => ({
   clients: noClients(),
   log: noLog(),
+  flows: noFlows(),
   wasConnected: false,
   said: new Set(),
 });
@@ -80,6 +84,7 @@ export class Connection {
   private cancelSettle: Cancel = () => {};
   private cancelSoon: Cancel | undefined;
   private cancelLog: Cancel = () => {};
+  private cancelFlows: Cancel = () => {};
   private readonly cancelLater = new Map<string, Cancel>();
   /** Looks follow each other. */
   private work: Promise<void> = Promise.resolve();
@@ -154,14 +159,9 @@ export class Connection {
   /** Ends it; what is on its way is given up. */
   close(): void {
     this.isReady = false;
-    for (const cancel of [
-      this.cancelPoll,
-      this.cancelSettle,
-      this.cancelLog,
-      this.cancelSoon,
-      ...this.cancelLater.values(),
-    ])
-      cancel?.();
+    const { cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, cancelLater } = this;
+    const pending = [cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, ...cancelLater.values()];
+    for (const cancel of pending) cancel?.();
     this.stream?.close();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the console ${this.parts.id} has ended`));
   }
@@ -225,6 +225,7 @@ export class Connection {
         memory.said.add('refused');
       },
     });
+    if (config.flows !== 'off') this.cancelFlows = this.followFlows(network, config.flows);
     this.cancelLog = pollLog({
       backend,
       client: this.client,
@@ -237,6 +238,25 @@ export class Connection {
       onRows: rows => {
         network.takeLog(rows);
         this.settleLater(network);
+      },
+    });
+  }
+
+  private followFlows(network: Network, choice: FlowChoice): Cancel {
+    const { id: backend, config, clock, counters, log, memory, sink } = this.parts;
+    return pollFlows({
+      backend,
+      choice,
+      client: this.client,
+      clock,
+      counters,
+      log,
+      memory: memory.flows,
+      consoleNow: () => clock.elapsed() + this.consoleOffset(),
+      onFlow: flow => sink.report({ type: 'flow', site: config.site, flow: { ...flow } as unknown as Json }),
+      onLost(count, window) {
+        log.warn({ backend, count }, 'traffic flows came faster than they could be fetched');
+        network.site.happen('flowsLost', { atLeast: count, ...window });
       },
     });
   }

@@ -1,0 +1,135 @@
+// Flows as they end: consoles push none, so they are asked for every few seconds, in windows that overlap (a flow is written
+// some time after it has ended), each told once. What could not be fetched is told, never lost in silence.
+import type { Cancel, Clock } from '../../../lib/clock.ts';
+import { asCausewayError, hasCode } from '../../../lib/errors.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { ConsoleClient } from '../console/client.ts';
+import type { Counters } from '../counters.ts';
+import type { Flow } from './flow.ts';
+import { type FlowFilter, flowPage, PAGE } from './query.ts';
+
+/** What is remembered over connections. */
+export interface FlowMemory {
+  /** When we began, epoch ms by the console's clock: what ended before is no news. */
+  startedAt: number | undefined;
+  /** Until when all is told, by the same clock. */
+  until: number;
+  /** Ids that were told, the oldest first. */
+  readonly seen: Set<string>;
+  /** The console has no flows. */
+  isMissing: boolean;
+}
+
+/** Nothing. */
+export const noFlows = (): FlowMemory => ({ startedAt: undefined, until: 0, seen: new Set(), isMissing: false });
+
+/** Which flows are told. */
+export type FlowChoice = 'blocked' | 'risky' | 'all';
+
+/** What polling needs. */
+export interface FlowPollParts {
+  readonly backend: string;
+  readonly choice: FlowChoice;
+  readonly client: ConsoleClient;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly log: Log;
+  readonly memory: FlowMemory;
+  readonly consoleNow: () => number;
+  onFlow(flow: Flow): void;
+  /** So many, as far as the console tells, came too fast to be fetched. */
+  onLost(count: number, window: { from: number; to: number }): void;
+}
+
+const QUERIES: Readonly<Record<FlowChoice, readonly FlowFilter[]>> = {
+  blocked: [{ action: ['blocked'] }],
+  risky: [{ action: ['blocked'] }, { risk: ['medium', 'high'] }],
+  all: [{}],
+};
+
+const EVERY_MS = 15_000;
+const OVERLAP_MS = 90_000;
+/** What ended longer ago, while we were away, is not told any more. */
+const OLDEST_MS = 900_000;
+/** The console's clock is known to a second or so. */
+const CLOCK_SLACK_MS = 2_000;
+const MOST_PAGES = 10;
+const MOST_SEEN = 20_000;
+
+/** Asks until it is ended. */
+export function pollFlows(parts: FlowPollParts): Cancel {
+  const { clock, memory, log, backend } = parts;
+  let isOver = false;
+  let cancelTimer: Cancel = () => {};
+  const later = () => {
+    if (!isOver && !memory.isMissing) cancelTimer = clock.after(EVERY_MS, () => void tick());
+  };
+  const tick = async () => {
+    try {
+      await look(parts, () => isOver);
+    } catch (error) {
+      if (isOver) return;
+      const { message } = asCausewayError(error);
+      memory.isMissing = hasCode(error, 'BACKEND_REJECTED');
+      if (memory.isMissing)
+        log.warn({ backend, error: message }, 'the console tells no traffic flows; they are not asked for any more');
+      // Whether the console is there is a matter of the other polls; the window goes on from where it was.
+      else log.debug({ backend, error: message }, 'the traffic flows could not be read');
+    }
+    later();
+  };
+  memory.startedAt ??= parts.consoleNow() - CLOCK_SLACK_MS;
+  later();
+  return () => {
+    isOver = true;
+    cancelTimer();
+  };
+}
+
+async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> {
+  const { choice, memory, counters, consoleNow, onFlow, onLost } = parts;
+  const to = consoleNow();
+  // Its clock may be set back.
+  const startedAt = (memory.startedAt = Math.min(memory.startedAt ?? to, to));
+  const began = Math.max(startedAt, Math.min(memory.until, to), to - OLDEST_MS);
+  const window = { from: began - OVERLAP_MS, to };
+  const fresh = new Map<string, Flow>();
+  let lost = 0;
+  for (const filter of QUERIES[choice]) {
+    const { flows, missing } = await fetchNew(parts, window, filter);
+    for (const flow of flows) fresh.set(flow.id, flow);
+    lost += missing;
+  }
+  if (isOver()) return;
+  memory.until = to;
+  for (const id of fresh.keys()) memory.seen.add(id);
+  for (const id of memory.seen) {
+    if (memory.seen.size <= MOST_SEEN) break;
+    memory.seen.delete(id);
+  }
+  const news = [...fresh.values()].filter(({ at = to }) => at >= startedAt);
+  for (const flow of news.sort((a, b) => (a.at ?? 0) - (b.at ?? 0))) onFlow(flow);
+  counters.flows += news.length;
+  if (lost === 0) return;
+  counters.lostFlows += lost;
+  onLost(lost, window);
+}
+
+/** All of the window that are new, newest first; it stops at the first page of which nothing is. */
+async function fetchNew(
+  parts: FlowPollParts,
+  window: { from: number; to: number },
+  filter: FlowFilter,
+): Promise<{ flows: Flow[]; missing: number }> {
+  const { seen } = parts.memory;
+  const flows: Flow[] = [];
+  for (let number = 0; ; number++) {
+    const page = await flowPage(parts, window, filter, number);
+    const news = page.flows.filter(({ id }) => !seen.has(id));
+    flows.push(...news);
+    parts.counters.repeatedFlows += page.flows.length - news.length;
+    if (!page.hasNext || news.length === 0) return { flows, missing: 0 };
+    // The count is 10,000 at most; that there are more is all that is known then.
+    if (number + 1 >= MOST_PAGES) return { flows, missing: Math.max(1, page.total - (number + 1) * PAGE) };
+  }
+}

@@ -1,0 +1,128 @@
+// Flows as they end: each once, in the words of the trigger, and what came too fast is told.
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../kit/eventually.ts';
+import { CLIENT } from '../../simulators/unifi/index.ts';
+import { stageConsole } from './unifi-kit.ts';
+
+let ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+});
+
+async function stage(...[options = {}]: Parameters<typeof stageConsole>) {
+  const staged = await stageConsole({ ...options, settings: { flows: 'all', ...options.settings } });
+  ends.push(staged.end);
+  const flows = () =>
+    staged.sink.reports.flatMap(report => (report.type === 'flow' ? [report.flow as { id: string }] : []));
+  const asked = () => staged.console.state.received.filter(({ path }) => path.endsWith('/traffic-flows'));
+  return { ...staged, flows, asked };
+}
+
+describe('flows', () => {
+  test('are told in the words of the trigger, those of before the start not', async () => {
+    const { console, flows, pass } = await stage({
+      prepare: ({ state }) => {
+        state.flow({ time: state.now() - 60_000 });
+      },
+    });
+    console.state.flow({
+      action: 'BLOCK',
+      risk: 'high',
+      direction: 'UPLOAD',
+      protocol: 'TCP',
+      source: console.state.flowSource(CLIENT.camera),
+    });
+    await pass(16_000);
+    expect(flows()).toEqual([
+      {
+        id: expect.any(String),
+        action: 'blocked',
+        risk: 'high',
+        direction: 'outgoing',
+        protocol: 'tcp',
+        service: 'HTTPS',
+        bytes: 10_731,
+        count: 1,
+        at: expect.any(Number),
+        ms: 1_200,
+        source: { mac: CLIENT.camera, ip: '192.0.2.7', port: 51_514, name: 'Camera', network: 'IoT', zone: 'IoT' },
+        destination: { ip: '203.0.113.20', port: 443, name: 'example.test', zone: 'WAN', domain: 'example.test' },
+        policy: 'FIREWALL',
+      },
+    ]);
+    expect(console.strangers).toEqual([]);
+  });
+
+  test('are told once though the windows overlap, and also when they are written late', async () => {
+    const { console, flows, pass, backend } = await stage();
+    const early = console.state.flow();
+    await pass(16_000);
+    const late = console.state.flow({ time: early.time + 1_000 });
+    await pass(46_000);
+    expect(flows().map(({ id }) => id)).toEqual([early.id, late.id]);
+    expect(backend.counters.repeatedFlows).toBeGreaterThan(2);
+  });
+
+  test('of which only the blocked, or those of a risk, are wanted are asked for so', async () => {
+    const one = await stage({ settings: { flows: 'blocked' } });
+    one.console.state.flow();
+    const blocked = one.console.state.flow({ action: 'blocked' });
+    await one.pass(16_000);
+    expect(one.flows().map(({ id }) => id)).toEqual([blocked.id]);
+    expect(one.asked()[0]?.body).toMatchObject({ action: ['blocked'], risk: [] });
+    const two = await stage({ settings: { flows: 'risky' } });
+    two.console.state.flow();
+    const risky = two.console.state.flow({ risk: 'high' });
+    const both = two.console.state.flow({ risk: 'high', action: 'blocked' });
+    await two.pass(16_000);
+    expect(two.flows().map(({ id }) => id).sort()).toEqual([risky.id, both.id]);
+  });
+
+  test('in thousands come in pages, in order', async () => {
+    const { console, flows, pass, asked } = await stage();
+    for (let i = 0; i < 2_500; i++) console.state.flow({ time: console.state.now() + i });
+    await pass(21_000);
+    await eventually(() => flows().length === 2_500, 'all flows');
+    expect(
+      asked()
+        .slice(0, 3)
+        .map(({ body }) => body.pageNumber),
+    ).toEqual([0, 1, 2]);
+    const times = flows().map(flow => (flow as unknown as { at: number }).at);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+
+  test('beyond what can be fetched are told as lost', async () => {
+    const { console, flows, pass, until, backend } = await stage();
+    for (let i = 0; i < 10_400; i++) console.state.flow();
+    await pass(16_000);
+    await until(/^unifi:site:default!flowsLost=\{"atLeast":/);
+    expect(flows()).toHaveLength(10_000);
+    expect(backend.counters.lostFlows).toBeGreaterThan(0);
+  });
+
+  test('of an outage are told after it', async () => {
+    const { console, flows, pass, clock, sink } = await stage();
+    await console.down();
+    await eventually(() => {
+      void clock.jump(1_000);
+      return sink.lines.some(line => line.startsWith('offline: '));
+    }, 'offline');
+    const missed = console.state.flow();
+    await console.up();
+    await eventually(() => {
+      void clock.jump(200);
+      return sink.lines.filter(line => line === 'ready').length === 2;
+    }, 'ready');
+    await pass(16_000);
+    expect(flows().map(({ id }) => id)).toEqual([missed.id]);
+  });
+
+  test('are not asked for where nobody wants them', async () => {
+    const { pass, asked, console } = await stage({ settings: { flows: 'off' } });
+    console.state.flow();
+    await pass(60_000);
+    expect(asked()).toEqual([]);
+  });
+});
