@@ -76,7 +76,12 @@ describe('flows', () => {
     const risky = two.console.state.flow({ risk: 'high' });
     const both = two.console.state.flow({ risk: 'high', action: 'blocked' });
     await two.pass(16_000);
-    expect(two.flows().map(({ id }) => id).sort()).toEqual([risky.id, both.id]);
+    expect(
+      two
+        .flows()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([risky.id, both.id]);
   });
 
   test('in thousands come in pages, in order', async () => {

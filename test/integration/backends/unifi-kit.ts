@@ -47,14 +47,16 @@ export async function stageConsole(
     prepare?: (console: ConsoleSimulator) => void;
     clock?: JumpingClock;
     onReport?: Parameters<typeof recorder>[0];
+    /** Of the waits before the next attempt after an outage; 0: none. */
+    random?: number;
   } = {},
 ) {
-  const { settings = {}, prepare, clock = jumpingClock(), onReport, ...simulated } = options;
+  const { settings = {}, prepare, clock = jumpingClock(), onReport, random = 0, ...simulated } = options;
   const console = await startConsole({ now: () => clock.now(), ...simulated });
   prepare?.(console);
   const log = recordingLog();
   const backend = backendAt(console, settings, { clock, log });
-  const supervised = supervise(backend, { clock, log, random: () => 0 });
+  const supervised = supervise(backend, { clock, log, random: () => random });
   const sink = recorder(onReport);
   await supervised.start(sink);
   await eventually(() => sink.lines.includes('ready'), 'ready');

@@ -1,0 +1,304 @@
+// Trouble with consoles: silent sockets, odd frames, restarts, limits, keys that open little. Whoever is at home stays so.
+import { afterEach, describe, expect, test } from 'vitest';
+import { supervise } from '../../../src/backends/supervisor.ts';
+import { eventually } from '../../kit/eventually.ts';
+import {
+  CLIENT,
+  type ConsoleOptions,
+  type ConsoleSimulator,
+  DEVICE,
+  startConsole,
+} from '../../simulators/unifi/index.ts';
+import { recorder } from '../../unit/backends/kit.ts';
+import { jumpingClock, passing } from './clock.ts';
+import { recordingLog } from './hubitat-kit.ts';
+import { backendAt, quiet, type Settings, stageConsole, valuesOf } from './unifi-kit.ts';
+
+let ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+});
+
+async function stage(...options: Parameters<typeof stageConsole>) {
+  const staged = await stageConsole(...options);
+  ends.push(staged.end);
+  staged.sink.take();
+  return staged;
+}
+
+/** A supervised backend that need not become ready. */
+async function begin(
+  options: ConsoleOptions & { settings?: Settings; prepare?: (console: ConsoleSimulator) => void } = {},
+) {
+  const { settings = {}, prepare, ...simulated } = options;
+  const clock = jumpingClock();
+  const console = await startConsole({ now: () => clock.now(), ...simulated });
+  ends.push(() => console.stop());
+  const log = recordingLog();
+  const backend = backendAt(console, settings, { clock, log });
+  prepare?.(console);
+  const supervised = supervise(backend, { clock, log, random: () => 1 });
+  const sink = recorder();
+  ends.push(() => supervised.stop());
+  await supervised.start(sink);
+  const offline = () => eventually(() => sink.lines.find(line => line.startsWith('offline: ')), 'offline');
+  return { console, clock, log, backend, supervised, sink, offline };
+}
+
+const phone = `unifi:client:${CLIENT.phone}`;
+const presences = (lines: readonly string[]) => lines.filter(line => line.includes('/presence='));
+
+describe('a socket', () => {
+  test('on which nothing comes any more is opened anew, and what it did not tell is found by the polls', async () => {
+    const { console, sink, until, pass, backend } = await stage();
+    console.trouble.silent = true;
+    console.state.connect(CLIENT.phone2);
+    await pass(31_000);
+    await until(`unifi:client:${CLIENT.phone2}/presence=present`);
+    await pass(70_000);
+    await eventually(() => backend.counters.sockets === 2, 'another socket');
+    console.trouble.silent = false;
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+    // It was bridged: nothing is told anew, so that no news pass for old.
+    expect(sink.lines).not.toContain('online');
+  });
+
+  test('on which nothing ever comes is not opened every minute and a half for ever', async () => {
+    const { console, pass, backend } = await stage({ settings: { poll: '10m' } });
+    console.trouble.silent = true;
+    await pass(1_800_000);
+    expect(backend.counters.sockets).toBeGreaterThan(2);
+    expect(backend.counters.sockets).toBeLessThan(8);
+  });
+
+  test('that is broken off comes back within seconds', async () => {
+    const { console, until, pass, sink } = await stage();
+    console.dropSockets();
+    await pass(2_000);
+    await eventually(() => console.sockets === 1, 'the socket');
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+    expect(sink.lines).not.toContain('online');
+  });
+
+  test('bears frames of no length, of no sense, and of eight megabytes', async () => {
+    const { console, until, backend } = await stage();
+    console.sendFrame('');
+    console.sendFrame('pong');
+    console.sendFrame('{"half":');
+    console.sendFrame(JSON.stringify({ meta: {}, data: 'none' }));
+    console.sendFrame(Buffer.from([1, 2, 3]));
+    const many = Array.from({ length: 20_000 }, () => ({ mac: 'nobody', filler: 'x'.repeat(400) }));
+    console.sendFrame(JSON.stringify({ meta: { message: 'sta:sync' }, data: many }));
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+    expect(backend.counters.garbled).toBe(2);
+    expect(backend.counters.sockets).toBe(1);
+  });
+
+  test('that gets a frame beyond all bounds is opened anew', async () => {
+    const { console, until, pass, backend } = await stage();
+    console.sendFrame(Buffer.alloc(65 * 1024 * 1024, 0x20).toString());
+    await eventually(() => console.sockets === 0, 'the end of the socket');
+    await pass(2_000);
+    await eventually(() => backend.counters.sockets === 2, 'another socket');
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+  });
+
+  test('whose session has ended is opened with another login', async () => {
+    const { console, pass } = await stage();
+    console.endSessions();
+    console.dropSockets();
+    await pass(8_000);
+    await eventually(() => console.sockets === 1, 'the socket');
+    expect(console.logins).toBe(2);
+  });
+});
+
+describe('a key alone', () => {
+  test('opens no socket on most consoles: it is said once, and events come with polls and the log', async () => {
+    const { console, log, pass, until } = await stage({ settings: { who: 'key' }, profile: 'network10' });
+    await eventually(() => log.lines.some(line => /warn .*stream of events.*add login/.test(line)), 'the warning');
+    console.state.alertOfIds();
+    console.state.connect(CLIENT.phone2);
+    await pass(12_000);
+    await until(/^unifi:site:default!threat=/);
+    await until(`unifi:client:${CLIENT.phone2}/presence=present`);
+    await pass(300_000);
+    expect(console.requests.filter(line => line.startsWith('UPGRADE'))).toHaveLength(1);
+  });
+
+  test('opens it where a console takes that', async () => {
+    const { console, until } = await stage({ settings: { who: 'key' }, keys: { socket: true } });
+    await eventually(() => console.sockets === 1, 'the socket');
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+  });
+
+  test('that a console takes for its official API alone asks for a login', async () => {
+    const { offline, supervised } = await begin({ keys: { legacy: false }, settings: { who: 'key' } });
+    expect(await offline()).toMatch(/official API alone/);
+    expect(await supervised.test()).toMatchObject({ ok: false, hint: expect.stringContaining('add login') });
+  });
+
+  test('with a login beside it goes the other way then', async () => {
+    const { sink, log, console } = await stage({ keys: { legacy: false }, settings: { who: 'both' } });
+    expect(valuesOf(sink, phone).presence).toBe('present');
+    expect(log.lines.some(line => line.includes('the rest goes by the login'))).toBe(true);
+    expect(console.logins).toBe(1);
+  });
+});
+
+describe('a console', () => {
+  test('that is gone for hours takes nobody away, nor does the time after it', async () => {
+    const { console, sink, clock, pass } = await stage({ random: 1 });
+    await console.down();
+    await clock.jump(31_000);
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    await clock.jump(7_200_000);
+    await console.up();
+    await eventually(async () => {
+      await clock.jump(2_000);
+      return sink.lines.includes('ready');
+    }, 'ready');
+    await quiet(console);
+    await pass(400_000);
+    expect(presences(sink.lines).filter(line => line.includes('not present') && !/0[24c]\//.test(line))).toEqual([]);
+    expect(valuesOf(sink, phone).presence).toBe('present');
+  });
+
+  test('that has restarted, and knows nobody yet, takes nobody away before the grace time is over', async () => {
+    const { console, sink, clock, pass } = await stage();
+    await console.down();
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    const { clients } = console.state;
+    await clock.jump(600_000);
+    Object.assign(console.state, { clients: clients.map(one => ({ ...one, connected: false })), uptimeS: 60 });
+    await console.up();
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    await quiet(console);
+    await pass(120_000);
+    expect(valuesOf(sink, phone).presence).toBe('present');
+    console.state.connect(CLIENT.phone);
+    await pass(400_000);
+    expect(valuesOf(sink, phone).presence).toBe('present');
+    // Whoever did not come back has left meanwhile.
+    expect(valuesOf(sink, `unifi:client:${CLIENT.laptop}`).presence).toBe('not present');
+  });
+
+  test('that is young when we start says nothing of those whom it has not seen yet', async () => {
+    const { sink, pass } = await stage({
+      prepare: ({ state }) => {
+        state.uptimeS = 30;
+        for (const client of state.clients) {
+          Object.assign(client, { connected: false, lastSeen: state.now() - 900_000 });
+        }
+      },
+    });
+    expect(valuesOf(sink, phone)).not.toHaveProperty('presence');
+    await pass(290_000);
+    expect(presences(sink.lines)).toEqual([]);
+    await pass(45_000);
+    expect(valuesOf(sink, phone).presence).toBe('not present');
+  });
+
+  test('that fails for a moment is asked again, and nobody hears of it', async () => {
+    const { console, sink, clock, backend } = await stage();
+    console.trouble.cuts = 2;
+    await clock.jump(31_000);
+    await passing(clock, () => backend.counters.retries >= 1 && console.trouble.cuts === 0, 'repetitions');
+    await quiet(console);
+    expect(sink.lines.some(line => line.startsWith('offline'))).toBe(false);
+  });
+
+  for (const [what, trouble] of [
+    ['answers 502', { status: 502 }],
+    ['answers with a page', { html: true }],
+  ] as const) {
+    test(`that ${what} is starting: offline, and online again with all values`, async () => {
+      const { console, sink, clock } = await stage();
+      Object.assign(console.trouble, trouble);
+      await clock.jump(31_000);
+      await passing(clock, () => sink.lines.some(line => /^offline: .*starting/.test(line)), 'offline');
+      Object.assign(console.trouble, { status: undefined, html: false });
+      sink.take();
+      await passing(clock, () => sink.lines.includes('ready'), 'ready');
+      expect(sink.lines).toContain(`${phone}/presence=present`);
+      expect(console.logins).toBe(1);
+    });
+  }
+
+  test('that does not answer at all is noticed', async () => {
+    const { console, sink, clock } = await stage();
+    console.trouble.hangs = true;
+    await clock.jump(31_000);
+    await passing(clock, () => sink.lines.some(line => /^offline: .*did not answer/.test(line)), 'offline');
+    console.trouble.hangs = false;
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+  });
+
+  test('that limits us is asked more slowly, and stays online', async () => {
+    const { console, sink, clock } = await stage();
+    Object.assign(console.trouble, { limited: 1, retryAfter: 5 });
+    await clock.jump(31_000);
+    await passing(clock, () => console.trouble.limited === 0, 'the limit');
+    await clock.jump(6_000);
+    await quiet(console);
+    expect(sink.lines.some(line => line.startsWith('offline'))).toBe(false);
+  });
+
+  test('of another site says which key is wrong', async () => {
+    const { offline, supervised } = await begin({ settings: { site: 'other' } });
+    expect(await offline()).toMatch(/no such site/);
+    expect(await supervised.test()).toMatchObject({ ok: false, hint: expect.stringContaining('site') });
+  });
+
+  test('whose password is wrong is asked once, and not again for minutes', async () => {
+    const { offline, console, clock } = await begin({
+      prepare: simulated => {
+        simulated.password = 'another';
+      },
+    });
+    expect(await offline()).toMatch(/refused the username or password/);
+    await clock.jump(250_000);
+    await quiet(console);
+    expect(console.logins).toBe(1);
+  });
+});
+
+test('a newcomer during an outage is told after it', async () => {
+  const { console, sink, clock, until, pass } = await stage();
+  await console.down();
+  await clock.jump(31_000);
+  await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+  console.state.newClient('00:00:5e:00:53:77');
+  await console.up();
+  await passing(clock, () => sink.lines.includes('ready'), 'ready');
+  await pass(31_000);
+  await until(/^unifi:site:default!newClient=.*53:77/);
+});
+
+test('a console of four hundred clients and sixty devices is ready within seconds', async () => {
+  const { sink, console } = await stage({
+    prepare: ({ state }) => {
+      const [model] = state.clients;
+      for (let i = 0; i < 390 && model; i++) {
+        const mac = `00:00:5e:01:${(i >> 8).toString(16).padStart(2, '0')}:${(i & 255).toString(16).padStart(2, '0')}`;
+        state.clients.push({ ...model, mac, _id: `user-many-${i}`, name: `Client ${i}` });
+      }
+      const hub = state.device(DEVICE.switch);
+      for (let i = 0; i < 54; i++) {
+        state.devices.push({
+          ...hub,
+          _id: `device-many-${i}`,
+          mac: `00:00:5e:02:00:${i.toString(16).padStart(2, '0')}`,
+        });
+      }
+    },
+  });
+  expect(sink.declared.size).toBe(402 + 60 + 3 + 2 + 1);
+  expect(console.strangers).toEqual([]);
+});
