@@ -267,6 +267,16 @@ describe('the site', () => {
     expect(console.state.vouchers[0]).toMatchObject({ duration: 120, quota: 1 });
   });
 
+  test('blocks a client by its address, under the same guard', async () => {
+    const { run, console } = await stage({ settings: { protected: [CLIENT.server] } });
+    await run(SITE, 'blockClient', { mac: CLIENT.tv.toUpperCase() });
+    expect(console.state.client(CLIENT.tv).blocked).toBe(true);
+    await run(SITE, 'unblockClient', { mac: CLIENT.tv });
+    expect(console.state.client(CLIENT.tv).blocked).toBe(false);
+    await expect(run(SITE, 'blockClient', { mac: CLIENT.server })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(run(SITE, 'blockClient', { mac: 'the tv' })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  });
+
   test('measures its line', async () => {
     const { run, until } = await stage();
     await run(SITE, 'speedTest');

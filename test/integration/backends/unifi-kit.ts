@@ -94,7 +94,7 @@ export async function quiet(console: Pick<ConsoleSimulator, 'inFlight' | 'reques
 
 const STEP_MS = 5_000;
 
-async function passTime(clock: JumpingClock, console: ConsoleSimulator, ms: number): Promise<void> {
+export async function passTime(clock: JumpingClock, console: ConsoleSimulator, ms: number): Promise<void> {
   const end = clock.elapsed() + ms;
   while (clock.elapsed() < end) {
     await clock.jump(Math.min(STEP_MS, Math.max(0, end - clock.elapsed())));

@@ -3,7 +3,8 @@ import { CausewayError } from '../../../lib/errors.ts';
 import { didYouMean } from '../../../lib/text.ts';
 import type { Json } from '../../../model/value.ts';
 import type { Surface } from '../console/answers.ts';
-import { readWlans } from '../console/wire.ts';
+import { isMac, readWlans } from '../console/wire.ts';
+import { clientCommands } from './client.ts';
 import { type Commands, numberOf, type Task, tell, textOf } from './task.ts';
 
 // --- WLANs -----------------------------------------------------------------------------------------------------------
@@ -127,10 +128,25 @@ async function createVoucher(task: Task): Promise<void> {
   way.network.site.happen('vouchers', { codes, minutes: minutes ?? null, note: note.note ?? null });
 }
 
+// --- clients whose address is known when it happens alone: the source of a flow ---------------------------------------
+
+async function toClient(task: Task, command: 'block' | 'unblock'): Promise<void> {
+  const native = textOf(task, 'mac').toLowerCase();
+  if (!isMac(native)) {
+    throw new CausewayError('ARGUMENT_INVALID', `"${native}" is no MAC`, {
+      path: 'mac',
+      hint: 'give it as 00:00:5e:00:53:01',
+    });
+  }
+  await clientCommands[command]?.({ ...task, native });
+}
+
 /** By name. */
 export const siteCommands: Commands = {
   ...Object.fromEntries(Object.entries(KINDS).map(([name, kind]) => [name, (task: Task) => setThing(task, kind)])),
   createVoucher,
+  blockClient: task => toClient(task, 'block'),
+  unblockClient: task => toClient(task, 'unblock'),
   async speedTest(task) {
     await tell(task, 'devmgr', { cmd: 'speedtest' });
   },

@@ -116,6 +116,8 @@ const SITE_COMMANDS: Readonly<Record<string, CommandDecl>> = {
   setTrafficRule: switches('rule'),
   setTrafficRoute: switches('route'),
   setPortForward: switches('forward'),
+  blockClient: { args: [which('mac'), force], effects: [], idempotent: true, opposes: 'unblockClient' },
+  unblockClient: { args: [which('mac')], effects: [], idempotent: true, opposes: 'blockClient' },
   speedTest: once(),
 };
 
