@@ -1,23 +1,20 @@
-// Recorded answers and messages of real consoles through the real backend. They are no part of the project: CAUSEWAY_FIXTURES
-// names the folder that has unifi/*.json; without it the tests are skipped.
+// Recorded answers and messages of real consoles through the real backend.
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { coerce } from '../../../src/model/value.ts';
 import { eventually } from '../../kit/eventually.ts';
+import { recordingsOf } from '../../kit/recordings.ts';
 import { certificate } from '../../simulators/unifi/index.ts';
 import { recorder } from '../../unit/backends/kit.ts';
 import { jumpingClock } from './clock.ts';
 import { backendAt, type Settings, valuesOf } from './unifi-kit.ts';
 
-const FOLDER = join(process.env.CAUSEWAY_FIXTURES ?? '', 'unifi');
-const isThere = process.env.CAUSEWAY_FIXTURES !== undefined && existsSync(FOLDER);
+const { isThere, read } = recordingsOf('unifi');
 // biome-ignore lint/suspicious/noExplicitAny: recordings have the shapes that they have
-const recorded = (name: string): any => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8'));
+const recorded = (name: string): any => read(name);
 
 let ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
