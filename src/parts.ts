@@ -147,6 +147,8 @@ async function serveWith(simulated: readonly SimulatedSystem[], options: ServeOp
     }),
   });
   const endPlay = virtual && demo?.play(virtual);
+  // The backends that are here already have told their devices by then.
+  await app.gateway.engine.do(() => {});
   if (options.log === 'stdout') process.stderr.write(banner(app.gateway, { isDemo, simulated }));
   options.onReady?.(app.addresses.http);
   await new Promise<void>(resolveStop => {

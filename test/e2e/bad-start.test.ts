@@ -115,5 +115,6 @@ describe('the demo', () => {
     expect(gateway.mqttUrl).not.toContain(`:${mqtt}`);
     expect(await gateway.call('get_system')).toMatchObject({ demo: true, ready: true });
     await eventually(() => gateway.stderr().includes(gateway.url), 'the banner');
+    expect(gateway.stderr()).toMatch(/House +11 rules, \d\d devices/);
   }, 40_000);
 });
