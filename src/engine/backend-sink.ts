@@ -51,7 +51,15 @@ export function sinkFor(
       push(undefined, () => setBackend(core, backend, { state: 'offline', ready: false, reason }), false),
     online() {
       newest.clear();
-      push(undefined, () => setBackend(core, backend, { state: 'online', ready: false }), false);
+      push(
+        undefined,
+        () => {
+          // After an outage a hold must not be judged by what a device was before it.
+          const state = core.devices.isAway(backend) ? 'degraded' : 'online';
+          setBackend(core, backend, { state, ready: false });
+        },
+        false,
+      );
     },
     ready() {
       push(

@@ -306,9 +306,10 @@ export function setBackend(core: Core, backend: string, change: Partial<BackendS
   const was = new Map(mine.map(device => [device.id, core.devices.availability(device.id)]));
   const { reason: _reason, ...old } = statusOf(core, backend);
   const status: BackendStatus = { ...old, since: core.timeline.now(), ...change };
+  const wasAway = core.devices.isAway(backend);
   core.devices.setBackend(backend, status);
   core.tx.afterCommit(() => core.sinks.onBackend?.(backend, status));
-  if ((old.state === 'offline') !== (status.state === 'offline')) tellRules(core, backend);
+  if (core.devices.isAway(backend) !== wasAway) tellRules(core, backend);
   for (const [device, availability] of was)
     tellAvailability(core, device, availability, core.isReady() ? 'changed' : 'resync');
 }

@@ -43,7 +43,7 @@ function missingOf(core: Core, rule: Rule): string[] {
   const named = [...new Set(found.devices.flatMap(({ target }) => idsOf(target)))];
   const away = named.flatMap(ref => {
     const backend = backendOf(core.devices.resolve(ref));
-    return core.devices.backend(backend)?.state === 'offline' ? [backend] : [];
+    return core.devices.isAway(backend) ? [backend] : [];
   });
   const own = rule.variables ?? {};
   const variables = found.variables

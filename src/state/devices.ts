@@ -7,6 +7,7 @@ import type { Target } from '../model/target.ts';
 
 /** How a backend stands. */
 export interface BackendStatus {
+  /** degraded: connected again after it was away, and what its devices are is still being read. */
   state: 'online' | 'offline' | 'degraded';
   /** Its snapshot is complete: its reports are news now. */
   ready: boolean;
@@ -113,10 +114,16 @@ export class Devices {
     else this.unavailable.set(id, state);
   }
 
-  /** Offline with its backend, unknown while nobody has declared it. */
+  /** Whether what is known of a backend's devices may have become something else meanwhile. */
+  isAway(backend: string): boolean {
+    const state = this.backends.get(backend)?.state;
+    return state === 'offline' || state === 'degraded';
+  }
+
+  /** Offline with its backend until that has told its snapshot, unknown while nobody has declared it. */
   availability(id: string): Availability {
     if (!this.byId.has(id)) return 'unknown';
-    if (this.backends.get(backendOf(id))?.state === 'offline') return 'offline';
+    if (this.isAway(backendOf(id))) return 'offline';
     return this.unavailable.get(id) ?? 'online';
   }
 

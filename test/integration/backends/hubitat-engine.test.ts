@@ -6,6 +6,7 @@ import type { HubitatBackend } from '../../../src/backends/hubitat/index.ts';
 import { supervise } from '../../../src/backends/supervisor.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { GUARD_DEFAULTS } from '../../../src/engine/guard.ts';
+import { statusOf } from '../../../src/engine/rule-status.ts';
 import { requireRule } from '../../../src/engine/rules/schema.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import type { Backend, CommandResult } from '../../../src/model/command.ts';
@@ -30,12 +31,16 @@ afterEach(async () => {
 
 async function stage(
   rules: object[],
-  { settings, ...options }: HubSimulatorOptions & { modeOwner?: boolean; settings?: Settings } = {},
+  {
+    settings,
+    random = 0,
+    ...options
+  }: HubSimulatorOptions & { modeOwner?: boolean; settings?: Settings; random?: number } = {},
 ) {
   const clock = jumpingClock();
   const hub = await startHubSimulator(options);
   const backend: HubitatBackend = backendAt(hub, { temperature_scale: 'C', ...settings }, { clock });
-  const supervised = supervise(backend, { clock, log: silentLog, random: () => 0 });
+  const supervised = supervise(backend, { clock, log: silentLog, random: () => random });
   const events: Event[] = [];
   const results: CommandResult[] = [];
   const devices = new Devices();
@@ -192,5 +197,82 @@ describe('a rule over a hub', () => {
     const lines = events.filter(({ attribute }) => attribute === '$log').length;
     expect(lines).toBeLessThan(1_000);
     expect(lines + engine.counters.logsLeftOut).toBeGreaterThanOrEqual(2_900);
+  });
+
+  test('over a hub that is gone for an hour: holds bridge the gap, and what has nothing to do with it goes on', async () => {
+    const after30m = (id: string, device: string, attribute: string, to: string, act: object) => ({
+      id,
+      name: id,
+      triggers: [{ type: 'state', device, attribute, to, for: '30m' }],
+      actions: [{ type: 'command', ...act }],
+    });
+    const { clock, hub, engine, events, devices } = await stage(
+      [
+        after30m('still-open', 'hubitat:3', 'contact', 'open', { device: 'hubitat:1', command: 'on' }),
+        after30m('locked-again', 'hubitat:6', 'lock', 'unlocked', { device: 'hubitat:7', command: 'open' }),
+        {
+          id: 'beat',
+          name: 'beat',
+          triggers: [{ type: 'interval', every: '10m' }],
+          actions: [{ type: 'log', message: 'beat' }],
+        },
+      ],
+      { random: 1 },
+    );
+    hub.state.set(3, 'contact', 'open');
+    hub.state.set(6, 'lock', 'unlocked');
+    await eventually(() => events.some(({ value }) => value === 'unlocked'), 'both');
+    await engine.idle();
+    await hub.down();
+    await passing(clock, () => devices.backend('hubitat')?.state === 'offline', 'offline');
+    hub.state.set(6, 'lock', 'locked');
+    const status = (id: string) => {
+      const live = engine.live.get(id);
+      return live && statusOf(engine.core, live);
+    };
+    for (let minute = 0; minute < 60; minute++) {
+      await clock.jump(60_000);
+      await engine.idle();
+    }
+    expect(status('still-open')).toEqual({ status: 'degraded', reason: 'hubitat is offline' });
+    expect(status('beat')).toEqual({ status: 'ok' });
+    expect(engine.live.get('beat')?.runtime.runs).toBeGreaterThanOrEqual(5);
+    expect(engine.live.get('still-open')?.runtime.runs).toBe(0);
+    await hub.up();
+    await eventually(async () => {
+      await clock.jump(20_000);
+      return devices.backend('hubitat')?.ready;
+    }, 'ready');
+    await eventually(() => hub.state.received.length > 0, 'the hold');
+    hub.state.press(4, 1);
+    await eventually(() => events.some(({ attribute }) => attribute === 'pushed'), 'a later event');
+    expect(hub.state.received).toMatchObject([{ device: 1, command: 'on' }]);
+    expect(status('still-open')).toEqual({ status: 'ok' });
+  });
+
+  test('takes a device that was renamed and got another driver on the hub as it is now; one that was removed is missed', async () => {
+    const { clock, hub, engine, devices, events } = await stage([doorLight]);
+    Object.assign(hub.state.device(3), { label: 'Study Door' });
+    hub.state.device(2).commands = [{ name: 'on' }, { name: 'off' }];
+    hub.state.device(2).driver = 'Plain Switch';
+    await clock.jump(300_000);
+    await eventually(() => devices.get('hubitat:3')?.name === 'Study Door', 'the name');
+    expect(devices.get('hubitat:2')?.commands).not.toHaveProperty('setLevel');
+    hub.state.set(3, 'contact', 'open');
+    await eventually(() => engine.live.get('door-light')?.runtime.runs === 1, 'the run');
+    await engine.idle();
+    expect(engine.live.get('door-light')?.runtime.lastOutcome).toBe('failed');
+    expect(hub.state.received).toEqual([]);
+    hub.state.devices.delete(3);
+    await clock.jump(300_000);
+    const live = engine.live.get('door-light');
+    await eventually(() => devices.get('hubitat:3') === undefined, 'its removal');
+    expect(live && statusOf(engine.core, live)).toEqual({ status: 'degraded', reason: 'there is no device hubitat:3' });
+    // What the hub still tells of it, or of one that was never selected, is nothing.
+    const before = events.length;
+    hub.state.happen({ name: 'contact', value: 'open', device: { ...hub.state.device(2), id: 999 } });
+    hub.state.press(4, 2);
+    await eventually(() => events.some(({ attribute, value }) => attribute === 'pushed' && value === 2), 'a later one');
+    expect(events.slice(before).some(({ device }) => device === 'hubitat:999')).toBe(false);
   });
 });
