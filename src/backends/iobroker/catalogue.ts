@@ -1,18 +1,20 @@
 // The objects of ioBroker that matter here, and the devices that they make. When objects change, only the devices that
 // they concern are made anew.
+import { createHash } from 'node:crypto';
 import { yieldToIo } from '../../lib/clock.ts';
 import { jsonEqual } from '../../lib/json.ts';
+import { attributeOf, type Blueprint, blueprintOf, deviceIdOf } from './blueprint.ts';
 import type { Counters } from './counters.ts';
-import { type Control, Detector } from './functional/detect.ts';
-import { deviceIdOf, type Mapped, mapDevice, type Pool } from './map.ts';
+import { detect, type Surroundings } from './functional/detect.ts';
+import { idAt, type Mapped } from './map.ts';
 import type { Matcher } from './patterns.ts';
 import { type Anything, type Branch, branch, type Enum, enumeration, type StateObject, stateObject } from './wire.ts';
 
-/** An attribute that hears of a state. */
-export interface Hearing {
+/** A device that hears of a state. */
+export interface Hearer {
   readonly mapped: Mapped;
-  /** The native attribute; or the index of the derived one. */
-  readonly attribute: string | number;
+  /** Native attributes, and indexes of derived ones. */
+  readonly attributes: readonly (string | number)[];
 }
 
 /** What a catalogue needs to know. */
@@ -21,7 +23,6 @@ export interface CatalogueParts {
   languageOf(): string;
   readonly selects: Matcher;
   readonly functional: boolean;
-  readonly pool: Pool;
   readonly counters: Counters;
 }
 
@@ -33,6 +34,10 @@ export interface Remade {
 
 /** Objects of these kinds have states below them. */
 const BRANCHES = ['channel', 'device', 'folder'];
+/** Kinds of devices that are kept; a house has a few dozen. */
+const MOST_BLUEPRINTS = 500;
+/** What has more states has no like. */
+const MOST_SHARED = 100;
 /** Devices that are made between two looks at what else there is to do. */
 const PIECE = 20;
 
@@ -47,10 +52,10 @@ export class Catalogue {
   private readonly statesOf = new Map<string, Set<string>>();
   /** Device → what it is a part of → its devices. */
   private readonly children = new Map<string, Set<string>>();
-  private readonly hearings = new Map<string, Hearing[]>();
-  private readonly reached = new Map<string, Set<Mapped>>();
+  /** States of what is around a device, and the devices that look at them. */
+  private readonly outside = new Map<string, Set<Mapped>>();
   private readonly dirty = new Set<string>();
-  private readonly detector = new Detector();
+  private readonly blueprints = new Map<string, Blueprint>();
   private readonly indexes = new Map<string, Map<string, readonly Enum[]>>();
 
   constructor(parts: CatalogueParts) {
@@ -62,14 +67,17 @@ export class Catalogue {
     return [...this.enums.values()].filter(({ id }) => id.startsWith(`enum.${kind}.`));
   }
 
-  /** The attributes that a state is told to. */
-  hearingsOf(stateId: string): readonly Hearing[] {
-    return this.hearings.get(stateId) ?? [];
-  }
-
-  /** The devices of which a state says whether they can be reached. */
-  reachedBy(stateId: string): Iterable<Mapped> {
-    return this.reached.get(stateId) ?? [];
+  /** The devices that a state is told to. */
+  hearersOf(stateId: string): Hearer[] {
+    const own = this.devices.get(deviceIdOf(stateId));
+    const hearers = own
+      ? [{ mapped: own, attributes: own.blueprint.hearing.get(`+${attributeOf(stateId)}`) ?? [] }]
+      : [];
+    for (const mapped of this.outside.get(stateId) ?? []) {
+      const place = `-${stateId.slice((mapped.around?.length ?? 0) + 1)}`;
+      hearers.push({ mapped, attributes: mapped.blueprint.hearing.get(place) ?? [] });
+    }
+    return hearers;
   }
 
   /** Takes an object as it is now; true when it is one that matters. */
@@ -162,20 +170,39 @@ export class Catalogue {
       return undefined;
     }
     const states = [...ids].sort().map(one => this.states.get(one) as StateObject);
-    const { backend, pool } = this.parts;
     const name = this.branches.get(id)?.name || id.slice(id.lastIndexOf('.') + 1);
     const isBag = id.split('.').length < 3;
-    return mapDevice(
-      {
-        backend,
-        id,
+    const room = this.roomOf(id, states);
+    const own = states.map(state => placed(state, `+${attributeOf(state.id)}`));
+    const blueprint = this.blueprint(this.surroundings(id, own), own);
+    return {
+      device: {
+        id: `${this.parts.backend}:${id}`,
         name: isBag ? id : name,
-        room: this.roomOf(id, states),
-        states,
-        controls: isBag ? [] : this.controlsOf(id, states),
+        ...(room !== undefined && { room }),
+        ...blueprint.look,
       },
-      pool,
-    );
+      id,
+      around: this.aroundOf(id),
+      alias: states[0]?.alias,
+      blueprint,
+    };
+  }
+
+  /** The blueprint of a device that looks so: made once. */
+  private blueprint(surroundings: Surroundings | undefined, states: readonly StateObject[]): Blueprint {
+    const make = () => blueprintOf(states, surroundings ? detect(surroundings) : []);
+    if (states.length > MOST_SHARED) return make();
+    const { kind, functions, around } = surroundings ?? {};
+    const look = JSON.stringify([kind, functions && [...functions], around, states]);
+    const key = createHash('sha256').update(look).digest('base64');
+    let known = this.blueprints.get(key);
+    if (!known) {
+      if (this.blueprints.size >= MOST_BLUEPRINTS) this.blueprints.clear();
+      known = make();
+      this.blueprints.set(key, known);
+    }
+    return known;
   }
 
   /** The room of a device, of what it is a part of, or of one of its states. */
@@ -201,35 +228,39 @@ export class Catalogue {
     return index;
   }
 
-  private controlsOf(id: string, states: readonly StateObject[]): Control[] {
+  /** What the detector may look at; undefined where it is not to be asked. */
+  private surroundings(id: string, states: readonly StateObject[]): Surroundings | undefined {
     const kind = this.branches.get(id)?.kind ?? 'channel';
-    // A folder holds what has nothing to do with each other.
-    if (!this.parts.functional || kind === 'folder') return [];
-    const parent = deviceIdOf(id);
-    const around = this.branches.get(parent)?.kind === 'device' ? this.around(parent) : undefined;
+    // Bags of states and folders hold what has nothing to do with each other.
+    if (!this.parts.functional || kind === 'folder' || id.split('.').length < 3) return undefined;
     const memberships = this.memberships('functions');
-    const functions = new Map<string, { id: string; members: string[] }>();
-    for (const member of [...lineage(id), ...states.map(state => state.id)]) {
+    const functions = new Map<string, string[]>();
+    const places = [
+      ...lineage(id).map(one => [one, '']),
+      ...states.map(state => [`${id}.${state.id.slice(1)}`, state.id]),
+    ];
+    for (const [member = '', place = ''] of places) {
       for (const one of memberships.get(member) ?? []) {
-        // The detector looks no further up than the channel.
-        const known = functions.get(one.id) ?? { id: one.id, members: [id] };
-        known.members.push(member);
-        functions.set(one.id, known);
+        // The detector looks no further up than the device itself.
+        functions.set(one.id, [...(functions.get(one.id) ?? ['']), place]);
       }
     }
-    return this.detector.detect({
-      id,
-      kind: kind === 'device' ? 'device' : 'channel',
-      states,
-      around,
-      functions: [...functions.values()],
-    });
+    const parent = this.aroundOf(id);
+    const around = parent === undefined ? [] : this.around(parent, id);
+    return { kind: kind === 'device' ? 'device' : 'channel', states, around, functions };
   }
 
-  /** A device of ioBroker's with the states of all its channels. */
-  private around(id: string): { id: string; states: StateObject[] } {
-    const ids = [id, ...(this.children.get(id) ?? [])].flatMap(one => [...(this.statesOf.get(one) ?? [])]);
-    return { id, states: ids.map(one => this.states.get(one) as StateObject) };
+  /** The device of ioBroker's that a channel is of. */
+  private aroundOf(id: string): string | undefined {
+    const parent = deviceIdOf(id);
+    return this.branches.get(parent)?.kind === 'device' ? parent : undefined;
+  }
+
+  /** The states of a device of ioBroker's and of its channels but one, by place. */
+  private around(id: string, but: string): StateObject[] {
+    const devices = [id, ...(this.children.get(id) ?? [])].filter(one => one !== but);
+    const ids = devices.flatMap(one => [...(this.statesOf.get(one) ?? [])]).sort();
+    return ids.map(one => placed(this.states.get(one) as StateObject, `-${one.slice(id.length + 1)}`));
   }
 
   private touch(device: string): void {
@@ -247,29 +278,31 @@ export class Catalogue {
   }
 
   private link(mapped: Mapped): void {
-    for (const [stateId, { attribute }] of mapped.native) this.hear(stateId, { mapped, attribute });
-    for (const [index, { ids }] of mapped.derived.entries()) {
-      for (const stateId of ids) this.hear(stateId, { mapped, attribute: index });
-    }
-    for (const { id } of mapped.reachability) addTo(this.reached, id, mapped);
-  }
-
-  private hear(stateId: string, hearing: Hearing): void {
-    const all = this.hearings.get(stateId);
-    if (all) all.push(hearing);
-    else this.hearings.set(stateId, [hearing]);
+    for (const stateId of outsideOf(mapped)) addTo(this.outside, stateId, mapped);
   }
 
   private unlink(mapped: Mapped): void {
-    const ids = new Set([...mapped.native.keys(), ...mapped.derived.flatMap(({ ids: one }) => one)]);
-    for (const stateId of ids) {
-      const kept = this.hearingsOf(stateId).filter(hearing => hearing.mapped !== mapped);
-      if (kept.length > 0) this.hearings.set(stateId, kept);
-      else this.hearings.delete(stateId);
+    for (const stateId of outsideOf(mapped)) {
+      const all = this.outside.get(stateId);
+      all?.delete(mapped);
+      if (all?.size === 0) this.outside.delete(stateId);
     }
-    for (const { id } of mapped.reachability) this.reached.get(id)?.delete(mapped);
   }
 }
+
+/** States of what is around a device that it looks at. */
+function outsideOf(mapped: Mapped): string[] {
+  const { hearing, reachability } = mapped.blueprint;
+  const places = new Set([...hearing.keys(), ...reachability.map(({ id }) => id)]);
+  return [...places].filter(place => place[0] === '-').map(place => idAt(mapped, place));
+}
+
+/** A state as a blueprint knows it: at a place, without what is its own. */
+const placed = ({ name: _name, alias: _alias, ...state }: StateObject, place: string): StateObject => ({
+  ...state,
+  name: '',
+  id: place,
+});
 
 function addTo<T>(map: Map<string, Set<T>>, key: string, value: T): void {
   const set = map.get(key);

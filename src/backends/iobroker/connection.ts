@@ -7,11 +7,12 @@ import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
+import { deviceIdOf } from './blueprint.ts';
 import { Catalogue } from './catalogue.ts';
 import type { Counters } from './counters.ts';
 import { Held } from './held.ts';
 import { Known } from './known.ts';
-import { deviceIdOf, type Pool } from './map.ts';
+import { idAt } from './map.ts';
 import { selection, unownedOf } from './patterns.ts';
 import { Reachability } from './reachability.ts';
 import type { IobrokerConfig } from './schema.ts';
@@ -43,7 +44,6 @@ export interface IobrokerParts {
 export interface ConnectionParts extends IobrokerParts {
   readonly config: IobrokerConfig;
   readonly counters: Counters;
-  readonly pool: Pool;
   readonly sink: BackendSink;
   readonly watches: Watches;
   /** What was said once. */
@@ -76,11 +76,11 @@ export class Connection {
   private work: Promise<void> = Promise.resolve();
 
   constructor(parts: ConnectionParts) {
-    const { config, id: backend, counters, pool, sink, clock } = parts;
+    const { config, id: backend, counters, sink, clock } = parts;
     this.parts = parts;
     this.isSelected = selection(config);
     setMaxListeners(0, this.ending.signal);
-    const of = { backend, selects: this.isSelected, functional: config.functional, pool, counters };
+    const of = { backend, selects: this.isSelected, functional: config.functional, counters };
     this.catalogue = new Catalogue({ ...of, languageOf: () => this.names });
     const { catalogue } = this;
     this.known = new Known({ catalogue, sink, counters, isUnowned: unownedOf(config), now: () => clock.now() });
@@ -237,7 +237,9 @@ export class Connection {
   private takeState(id: string, state: IobState | undefined): void {
     const isOurs = this.sending?.take(id, state) ?? false;
     this.known.take(id, state, isOurs);
-    for (const mapped of this.catalogue.reachedBy(id)) this.reachability.tellDevice(mapped, 'changed');
+    for (const { mapped } of this.catalogue.hearersOf(id)) {
+      if (mapped.blueprint.reachability.length > 0) this.reachability.tellDevice(mapped, 'changed');
+    }
   }
 
   private onObject(id: string, raw: Json): void {
@@ -279,9 +281,11 @@ export class Connection {
       sink.removed(`${backend}:${id}`);
     }
     this.known.forgetAllBut(this.catalogue.states);
-    const fresh = changed.flatMap(({ native }) =>
-      [...native.keys()].filter(id => this.known.valueOf(id) === undefined),
-    );
+    const fresh = changed.flatMap(mapped => {
+      const { native, derived } = mapped.blueprint;
+      const places = [...native.keys(), ...derived.flatMap(({ ids }) => ids)];
+      return places.map(place => idAt(mapped, place)).filter(id => this.known.valueOf(id) === undefined);
+    });
     await this.readStates(fresh);
     for (const mapped of changed) {
       sink.device(mapped.device);

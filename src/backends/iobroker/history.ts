@@ -5,8 +5,9 @@ import { CausewayError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Json } from '../../model/value.ts';
 import type { Journal } from '../../store/journal-port.ts';
+import { deviceIdOf } from './blueprint.ts';
 import type { Connection } from './connection.ts';
-import { attributeOf, deviceIdOf } from './map.ts';
+import { attributeFor } from './map.ts';
 
 /** A row, oldest first. */
 export interface Row {
@@ -104,8 +105,7 @@ export async function journalRows(
       hint: 'switch a history adapter on for it in ioBroker, or let it in by `states` of this backend',
     });
   }
-  const attribute = mapped.native.get(id)?.attribute ?? attributeOf(id);
-  const about = { subject: mapped.device.id, attribute, kinds: ['event'] as const };
+  const about = { subject: mapped.device.id, attribute: attributeFor(mapped, id), kinds: ['event'] as const };
   const [inside, before] = await Promise.all([
     journal.query({ ...about, from, to, limit: most + 1 }),
     journal.query({ ...about, to: from, newestFirst: true, limit: 1 }),

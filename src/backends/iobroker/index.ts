@@ -9,7 +9,7 @@ import type { Supervised } from '../supervisor.ts';
 import { Connection, type IobrokerParts, sessionOf } from './connection.ts';
 import { type Counters, newCounters } from './counters.ts';
 import { Logs } from './logs.ts';
-import { newPool, type Pool } from './map.ts';
+import { valuesAt, writesTo } from './map.ts';
 import type { IobrokerConfig } from './schema.ts';
 import { openSession } from './session.ts';
 import { objectPatterns, statePatterns } from './snapshot.ts';
@@ -31,7 +31,6 @@ export class IobrokerBackend implements Supervised {
   readonly clock: Clock;
   private readonly config: IobrokerConfig;
   private readonly parts: IobrokerParts;
-  private readonly pool: Pool = newPool();
   private readonly said = new Set<string>();
   private connection: Connection | undefined;
 
@@ -48,9 +47,9 @@ export class IobrokerBackend implements Supervised {
 
   /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
   async start(sink: BackendSink): Promise<void> {
-    const { config, counters, pool, watches, said } = this;
+    const { config, counters, watches, said } = this;
     await this.stop();
-    const connection = new Connection({ ...this.parts, config, counters, pool, watches, said, sink });
+    const connection = new Connection({ ...this.parts, config, counters, watches, said, sink });
     this.connection = connection;
     await connection.open();
     this.logs.resume(config.logs, ({ level, source, message }) =>
@@ -86,13 +85,15 @@ export class IobrokerBackend implements Supervised {
         hint: 'see whether `states` of this backend in config.yaml lets it in',
       });
     }
-    const plan = mapped.plans.get(command);
+    const { plans } = mapped.blueprint;
+    const plan = plans.get(command);
     if (!plan) {
       throw new CausewayError('COMMAND_UNKNOWN', `${device} has no command "${command}"`, {
-        hint: didYouMean(command, mapped.plans.keys()),
+        hint: didYouMean(command, plans.keys()),
       });
     }
-    await writes.send(plan(args, known.valueOf), signal);
+    const planned = plan(args, valuesAt(mapped, known.valueOf));
+    await writes.send(writesTo(mapped, planned, catalogue.states), signal);
   }
 
   async test(): Promise<{ ok: boolean; message: string; hint?: string }> {

@@ -3,10 +3,11 @@
 import { jsonEqual } from '../../lib/json.ts';
 import type { BackendSink } from '../../model/command.ts';
 import type { Json, Quality } from '../../model/value.ts';
+import { deviceIdOf } from './blueprint.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Counters } from './counters.ts';
-import type { ValueOf } from './functional/index.ts';
-import { attributeOf, deviceIdOf, type Mapped } from './map.ts';
+import type { Derived, ValueOf } from './functional/index.ts';
+import { attributeFor, idAt, type Mapped, valuesAt } from './map.ts';
 import type { Matcher } from './patterns.ts';
 import { qualityOf, readValue } from './values.ts';
 import type { IobState } from './wire.ts';
@@ -54,9 +55,10 @@ export class Known {
   }
 
   /** Tells all that a device has; between `online` and `ready`, or after the device was declared anew. */
-  tellDevice({ device, native, derived }: Mapped): void {
-    for (const [id, { attribute }] of native) this.tell(device.id, attribute, this.values.get(id));
-    for (const one of derived) this.tellDerived(device.id, one, undefined);
+  tellDevice(mapped: Mapped): void {
+    const { native, derived } = mapped.blueprint;
+    for (const [place, attribute] of native) this.tell(mapped, attribute, this.values.get(idAt(mapped, place)));
+    for (const one of derived) this.tellDerived(mapped, one, undefined);
   }
 
   /** True when this very state is what is known. */
@@ -123,8 +125,8 @@ export class Known {
 
   private tellLate(id: string, state: IobState): void {
     const confirmed = this.read(id, state);
-    for (const { mapped, attribute } of this.parts.catalogue.hearingsOf(id)) {
-      if (typeof attribute === 'string') this.tell(mapped.device.id, attribute, confirmed, false);
+    for (const { mapped, attributes } of this.parts.catalogue.hearersOf(id)) {
+      for (const one of attributes) if (typeof one === 'string') this.tell(mapped, one, confirmed, false);
     }
   }
 
@@ -134,25 +136,26 @@ export class Known {
     if (PEOPLE.test(from)) this.wishes.set(id, { at: now(), value: val });
     const mapped = catalogue.devices.get(deviceIdOf(id));
     if (!mapped) return;
-    const attribute = mapped.native.get(id)?.attribute ?? attributeOf(id);
-    sink.report({ type: 'event', device: mapped.device.id, name: `command:${attribute}`, value: val, sourceTime: ts });
+    const name = `command:${attributeFor(mapped, id)}`;
+    sink.report({ type: 'event', device: mapped.device.id, name, value: val, sourceTime: ts });
   }
 
   private tellHearers(id: string, byUser: boolean | undefined): void {
-    for (const { mapped, attribute } of this.parts.catalogue.hearingsOf(id)) {
-      const { device, derived } = mapped;
-      if (typeof attribute === 'string') this.tell(device.id, attribute, this.values.get(id), byUser ?? false);
-      else this.tellDerived(device.id, derived[attribute], byUser ?? false);
+    for (const { mapped, attributes } of this.parts.catalogue.hearersOf(id)) {
+      for (const one of attributes) {
+        if (typeof one === 'string') this.tell(mapped, one, this.values.get(id), byUser ?? false);
+        else this.tellDerived(mapped, mapped.blueprint.derived[one], byUser ?? false);
+      }
     }
   }
 
   /** @param byUser undefined: it is told again, and is no press */
-  private tell(device: string, attribute: string, known: Confirmed | undefined, byUser?: boolean): void {
+  private tell({ device: its }: Mapped, attribute: string, known: Confirmed | undefined, byUser?: boolean): void {
     if (!known) return;
     const { value, quality, ts, isGone } = known;
-    const { sink, catalogue } = this.parts;
-    const declared = catalogue.devices.get(device.slice(device.indexOf(':') + 1))?.device.attributes[attribute];
-    if (declared?.momentary) {
+    const { sink } = this.parts;
+    const { id: device } = its;
+    if (its.attributes[attribute]?.momentary) {
       if (byUser !== undefined && value !== null && value !== false) {
         sink.report({ type: 'event', device, name: attribute, value, sourceTime: ts });
       }
@@ -169,16 +172,16 @@ export class Known {
     });
   }
 
-  private tellDerived(device: string, derived: Mapped['derived'][number] | undefined, byUser?: boolean): void {
+  private tellDerived(mapped: Mapped, derived: Derived | undefined, byUser?: boolean): void {
     if (!derived) return;
     const { ids, attribute } = derived;
-    const parts = ids.map(id => this.values.get(id));
-    const value = derived.read(this.valueOf);
+    const parts = ids.map(place => this.values.get(idAt(mapped, place)));
+    const value = derived.read(valuesAt(mapped, this.valueOf));
     if (value === undefined) return;
     const bad = parts.find(part => part && part.quality !== 'good');
     const quality = value === null ? 'unknown' : (bad?.quality ?? 'good');
     const ts = Math.max(0, ...parts.map(part => part?.ts ?? 0));
     const isGone = parts.some(part => part?.isGone);
-    this.tell(device, attribute, { value, quality, ts, isGone }, byUser);
+    this.tell(mapped, attribute, { value, quality, ts, isGone }, byUser);
   }
 }

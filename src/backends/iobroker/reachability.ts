@@ -4,7 +4,7 @@ import type { BackendSink } from '../../model/command.ts';
 import type { Json } from '../../model/value.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ValueOf } from './functional/index.ts';
-import type { Mapped } from './map.ts';
+import { idAt, type Mapped } from './map.ts';
 import type { Instance, IobState } from './wire.ts';
 
 /** Patterns of the states that say it. */
@@ -83,16 +83,13 @@ export class Reachability {
     const mustLive = instance?.mode === 'daemon';
     if (mustLive && this.alive.get(name) !== true) return false;
     if (this.connected.get(name) === false) return false;
-    return !mapped.reachability.some(({ id, unreachable }) => this.parts.valueOf(id) === unreachable);
+    const { reachability } = mapped.blueprint;
+    return !reachability.some(({ id, unreachable }) => this.parts.valueOf(idAt(mapped, id)) === unreachable);
   }
 }
 
 /** The adapter's instance that serves a device; that of the target, where it is an alias. */
-function instanceOf({ device, native }: Mapped): string {
-  const [first] = native.values();
-  const id = first?.state.alias ?? device.id.slice(device.id.indexOf(':') + 1);
-  return id.split('.', 2).join('.');
-}
+const instanceOf = ({ id, alias = id }: Mapped): string => alias.split('.', 2).join('.');
 
 // A list of what is connected, in some adapters.
 const isLink = (val: Json): boolean =>

@@ -10,32 +10,26 @@ const TYPES: Readonly<Record<string, AttributeDecl['type']>> = {
   string: 'string',
 };
 
-const CHATTER = /^value\.(power|current|voltage|frequency|rssi|signal|snr)(\.|$)|(^|\.)(rssi|lqi|link_?quality)$/i;
+const CHATTER = /^value\.(power|current|voltage|frequency|rssi|signal|snr)(\.|$)|(^|[.+])(rssi|lqi|link_?quality)$/i;
 
 /** A press: nothing is left of it. */
 export const isButton = ({ role }: Pick<StateObject, 'role'>): boolean => /^button(\.|$)/.test(role);
 
-/** An attribute as a state's object declares it. @param pool the same for all that are alike */
-export function declarationOf(state: StateObject, pool: Map<string, AttributeDecl>): AttributeDecl {
+/** An attribute as a state's object declares it. */
+export function declarationOf(state: StateObject): AttributeDecl {
   const { id, type, role, unit, min, max, step, labels } = state;
   const isChatter = CHATTER.test(role) || CHATTER.test(id);
-  const key = JSON.stringify([type, role, unit, min, max, step, labels, isChatter]);
-  let declared = pool.get(key);
-  if (!declared) {
-    declared = {
-      type: TYPES[type] ?? 'json',
-      ...(role !== '' && { role }),
-      ...(unit !== undefined && { unit }),
-      ...(min !== undefined && { min }),
-      ...(max !== undefined && { max }),
-      ...(step !== undefined && { step }),
-      ...(labels && { labels }),
-      ...(isButton(state) && { momentary: true }),
-      ...(isChatter && { telemetry: true }),
-    };
-    pool.set(key, declared);
-  }
-  return declared;
+  return {
+    type: TYPES[type] ?? 'json',
+    ...(role !== '' && { role }),
+    ...(unit !== undefined && { unit }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+    ...(step !== undefined && { step }),
+    ...(labels && { labels }),
+    ...(isButton(state) && { momentary: true }),
+    ...(isChatter && { telemetry: true }),
+  };
 }
 
 /** A state's value as ours; undefined where it is none of the declared type. */

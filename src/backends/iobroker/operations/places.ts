@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineOperation } from '../../operation.ts';
 import type { Connection } from '../connection.ts';
 import type { IobrokerBackend } from '../index.ts';
+import { idAt } from '../map.ts';
 import { nameIn, stateObject } from '../wire.ts';
 import { enumOf } from './objects.ts';
 import { AnyObject } from './show.ts';
@@ -92,15 +93,18 @@ export const listDevices = defineOperation({
     const connection = backend.live;
     const only = room === undefined ? undefined : enumOf(connection, 'rooms', room).name;
     const rooms = new Map<string, object[]>();
-    for (const { device, derived, plans } of connection.catalogue.devices.values()) {
+    for (const mapped of connection.catalogue.devices.values()) {
+      const { device, blueprint } = mapped;
       if (device.capabilities.length === 0 || (only !== undefined && device.room !== only)) continue;
       const name = device.room ?? '';
       const shown = {
         device: device.id,
         name: device.name,
         capabilities: [...device.capabilities],
-        attributes: Object.fromEntries(derived.map(({ attribute, ids }) => [attribute, [...ids]])),
-        commands: Object.keys(device.commands).filter(command => plans.has(command) && !command.includes(':')),
+        attributes: Object.fromEntries(
+          blueprint.derived.map(({ attribute, ids }) => [attribute, ids.map(place => idAt(mapped, place))]),
+        ),
+        commands: Object.keys(device.commands).filter(command => !command.includes(':')),
       };
       rooms.set(name, [...(rooms.get(name) ?? []), shown]);
     }

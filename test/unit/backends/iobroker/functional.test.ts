@@ -263,8 +263,8 @@ describe('which states make a device', () => {
       'hm.0.ABC.1': branch('channel', 'Switch'),
       'hm.0.ABC.1.STATE': state('boolean', 'switch.light'),
     });
-    expect(catalogue.devices.get('hm.0.ABC.1')?.reachability).toEqual([
-      { id: 'hm.0.ABC.0.UNREACH', unreachable: true },
+    expect(catalogue.devices.get('hm.0.ABC.1')?.blueprint.reachability).toEqual([
+      { id: '-0.UNREACH', unreachable: true },
     ]);
     expect(catalogue.devices.get('hm.0.ABC.1')?.device.capabilities).toEqual(['switch']);
     expect(catalogue.devices.get('hm.0.ABC.0')?.device.attributes.UNREACH).toBeDefined();

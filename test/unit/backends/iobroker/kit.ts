@@ -1,7 +1,7 @@
 // What tests of the ioBroker mapping share: objects as ioBroker has them, and the devices that come of them.
 import { Catalogue } from '../../../../src/backends/iobroker/catalogue.ts';
 import { newCounters } from '../../../../src/backends/iobroker/counters.ts';
-import { type Mapped, newPool } from '../../../../src/backends/iobroker/map.ts';
+import type { Mapped } from '../../../../src/backends/iobroker/map.ts';
 import { selection } from '../../../../src/backends/iobroker/patterns.ts';
 import { readObject } from '../../../../src/backends/iobroker/wire.ts';
 import type { Json } from '../../../../src/model/value.ts';
@@ -27,7 +27,6 @@ export async function catalogueOf(
     languageOf: () => language,
     selects: selection({ states, exclude: [] }),
     functional,
-    pool: newPool(),
     counters,
   });
   for (const [id, object] of Object.entries(objects)) put(catalogue, id, object);
@@ -50,8 +49,8 @@ export async function deviceOf(states: Readonly<Record<string, object>>, more: R
 
 /** The canonical value of an attribute for native values by the last part of their ids. */
 export function valueIn(mapped: Mapped, attribute: string, native: Readonly<Record<string, Json>>): Json | undefined {
-  const derived = mapped.derived.find(one => one.attribute === attribute);
-  return derived?.read(id => native[id.slice('x.0.d.'.length)]);
+  const derived = mapped.blueprint.derived.find(one => one.attribute === attribute);
+  return derived?.read(place => native[place.slice(1)]);
 }
 
 /** What a command writes, by the last part of the ids. */
@@ -61,8 +60,9 @@ export function writesOf(
   args: Record<string, Json> = {},
   native: Readonly<Record<string, Json>> = {},
 ): Record<string, Json> {
-  const plan = mapped.plans.get(command);
-  if (!plan) throw new Error(`no command ${command}, but ${[...mapped.plans.keys()].join(', ')}`);
-  const writes = plan(args, id => native[id.slice('x.0.d.'.length)]);
-  return Object.fromEntries(writes.map(write => [write.state.id.slice('x.0.d.'.length), write.value]));
+  const { plans } = mapped.blueprint;
+  const plan = plans.get(command);
+  if (!plan) throw new Error(`no command ${command}, but ${[...plans.keys()].join(', ')}`);
+  const writes = plan(args, place => native[place.slice(1)]);
+  return Object.fromEntries(writes.map(write => [write.state.id.slice(1), write.value]));
 }

@@ -120,11 +120,10 @@ describe('a state', () => {
   });
 
   test('that is a button is an event; power and signal are telemetry', () => {
-    const pool = new Map();
-    expect(declarationOf(objectOf({ type: 'boolean', role: 'button.press' }), pool).momentary).toBe(true);
-    expect(declarationOf(objectOf({ type: 'number', role: 'value.power' }), pool).telemetry).toBe(true);
-    expect(declarationOf(objectOf({ type: 'number', role: 'value.power.consumption' }), pool).telemetry).toBe(true);
-    expect(declarationOf(objectOf({ type: 'number', role: 'value.temperature' }), pool).telemetry).toBeUndefined();
+    expect(declarationOf(objectOf({ type: 'boolean', role: 'button.press' })).momentary).toBe(true);
+    expect(declarationOf(objectOf({ type: 'number', role: 'value.power' })).telemetry).toBe(true);
+    expect(declarationOf(objectOf({ type: 'number', role: 'value.power.consumption' })).telemetry).toBe(true);
+    expect(declarationOf(objectOf({ type: 'number', role: 'value.temperature' })).telemetry).toBeUndefined();
   });
 });
 
