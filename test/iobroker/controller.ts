@@ -127,7 +127,8 @@ const configuration = (dir: string, { objectsPort, statesPort }: Ports) => {
     host: '127.0.0.1',
     port,
     dataDir: dir,
-    connectTimeout: 5_000,
+    // On a busy machine an adapter that waited for 5 s would give up.
+    connectTimeout: 60_000,
     options: { auth_pass: '', retry_max_delay: 5_000, retry_max_count: 19, db: 0, family: 0 },
     backup: { disabled: true },
     jsonlOptions: {},

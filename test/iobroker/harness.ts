@@ -161,11 +161,8 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
   });
   const hostState = (id: string, val: IobValue) => io.setState(id, { val, from: HOST });
 
-  const isReady = async (name: AdapterName, adapter: Adapter): Promise<boolean> => {
-    if (!adapter.isRunning) throw new Error(`the adapter ${name} ended as it started:\n${adapter.log()}`);
-    if (name === 'history') return (await io.getState('system.adapter.history.0.alive'))?.val === true;
-    return speaks(ports[name]);
-  };
+  const answers = async (name: AdapterName): Promise<boolean> =>
+    name === 'history' ? (await io.getState('system.adapter.history.0.alive'))?.val === true : speaks(ports[name]);
 
   const io: IoBroker = {
     dir,
@@ -212,9 +209,18 @@ async function started(options: IoBrokerOptions, dir: string): Promise<IoBroker>
       if (own && (await io.getObject(own[0])) === null) {
         await databases.ask('setObjects', adapterObjects(name, natives[name]));
       }
-      const adapter = await kept.start(name);
-      adapters.set(name, adapter);
-      await eventually(() => isReady(name, adapter), `the start of the adapter ${name}`, READY_MS);
+      for (let attempt = 1; ; attempt++) {
+        const adapter = await kept.start(name);
+        adapters.set(name, adapter);
+        const isUp = await eventually(
+          async () => (adapter.isRunning ? (await answers(name)) && 'up' : 'ended'),
+          `the start of the adapter ${name}`,
+          READY_MS,
+        );
+        if (isUp === 'up') return;
+        // On a busy machine it may give up; js-controller would start it again as well.
+        if (attempt === 3) throw new Error(`the adapter ${name} ended as it started:\n${adapter.log()}`);
+      }
     },
     async stopAdapter(name, how) {
       await adapters.get(name)?.end(how && 'SIGKILL');

@@ -11,8 +11,10 @@ export interface Wire {
   readonly open: number;
   /** Ends all connections without a word. */
   cut(): void;
-  /** All present connections stay open, and nothing moves on them any more; new ones work. */
+  /** All present connections stay open, and nothing moves on them any more; new ones work. Once before each thaw. */
   freeze(): void;
+  /** What was held back moves on, all at once. */
+  thaw(): void;
   end(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export interface Wire {
 export async function layWire(target: number): Promise<Wire> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let made = 0;
+  let frozen: (readonly [Socket, Socket])[] = [];
   const server = createServer(near => {
     made++;
     const far = connect(target, '127.0.0.1');
@@ -54,6 +57,14 @@ export async function layWire(target: number): Promise<Wire> {
         near.unpipe(far).pause();
         far.unpipe(near).pause();
       }
+      frozen.push(...pairs);
+    },
+    thaw() {
+      for (const [near, far] of frozen) {
+        near.pipe(far);
+        far.pipe(near);
+      }
+      frozen = [];
     },
     async end() {
       cut();
