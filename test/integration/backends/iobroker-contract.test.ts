@@ -1,4 +1,5 @@
-// The ioBroker backend under the contract of all backends, at a real ioBroker, with and without a password.
+// The ioBroker backend under the contract of all backends, at a real ioBroker: with and without a password, and over
+// admin, which speaks the same protocol.
 import { afterAll, vi } from 'vitest';
 import { type IoBroker, type IobUser, startIoBroker } from '../../iobroker/harness.ts';
 import { describeIobroker } from '../../iobroker/installed.ts';
@@ -15,9 +16,9 @@ const USER: IobUser = { name: 'gateway', password: 'a real secret' };
 describeIobroker('an ioBroker', () => {
   const started = new Map<string, Promise<IoBroker>>();
   // One for all tests of a contract: it takes seconds to start. Each test has a lamp that is off, and a wire of its own.
-  const shared = (auth: IobUser | undefined) => {
-    const key = auth ? 'with' : 'without';
-    const io = started.get(key) ?? startIoBroker({ auth });
+  const shared = (adapter: 'ws' | 'admin', auth: IobUser | undefined) => {
+    const key = `${adapter} ${auth?.name}`;
+    const io = started.get(key) ?? startIoBroker({ auth, adapters: [adapter] });
     started.set(key, io);
     return io;
   };
@@ -26,13 +27,13 @@ describeIobroker('an ioBroker', () => {
   });
 
   const stageFor =
-    (auth?: IobUser) =>
+    (adapter: 'ws' | 'admin', auth?: IobUser) =>
     async (clock: JumpingClock): Promise<ContractStage> => {
-      const io = await shared(auth);
+      const io = await shared(adapter, auth);
       if (auth) await io.setUser(auth);
       await io.addState(LAMP, { type: 'boolean', role: 'switch', name: 'On' }, false);
       io.seen.length = 0;
-      const wire = await layWire(Number(new URL(io.url).port));
+      const wire = await layWire(Number(new URL(adapter === 'ws' ? io.url : io.adminUrl).port));
       const settings = auth ? { user: auth.name, password: auth.password } : {};
       return {
         backend: iobrokerAt(`ws://127.0.0.1:${wire.port}`, settings, { clock }),
@@ -41,7 +42,7 @@ describeIobroker('an ioBroker', () => {
         system: {
           change: value => io.setState(LAMP, value as boolean),
           wasCommanded: () => io.commands(LAMP).some(({ val }) => val === true),
-          outage: { begin: () => io.stopAdapter('ws'), end: () => io.startAdapter('ws') },
+          outage: { begin: () => io.stopAdapter(adapter), end: () => io.startAdapter(adapter) },
           ...(auth && {
             credentials: {
               refuse: () => io.setUser({ ...auth, password: 'another' }),
@@ -57,6 +58,7 @@ describeIobroker('an ioBroker', () => {
       };
     };
 
-  backendContract('ioBroker', stageFor());
-  backendContract('ioBroker with a password', stageFor(USER));
+  backendContract('ioBroker', stageFor('ws'));
+  backendContract('ioBroker with a password', stageFor('ws', USER));
+  backendContract('ioBroker over its admin adapter', stageFor('admin'));
 });
