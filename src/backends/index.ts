@@ -9,6 +9,7 @@ import { IobrokerBackend, IobrokerSchema, iobrokerOperations, iobrokerResources 
 import type { BackendOperation, BackendResource } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 import { UnifiBackend, UnifiSchema } from './unifi/index.ts';
+import { unifiOperations } from './unifi/operations/index.ts';
 
 /** What every backend gets. */
 export interface BackendParts {
@@ -56,7 +57,7 @@ export const backendKinds = defineTable<BackendKind>('backend', [
   defineBackend({
     type: 'unifi',
     schema: UnifiSchema,
-    operations: [],
+    operations: unifiOperations,
     create: (config, parts) => new UnifiBackend(config, parts),
   }),
 ]);

@@ -61,6 +61,23 @@ export interface ConnectionParts extends UnifiParts {
   readonly sink: BackendSink;
 }
 
+/** What is known of a console, for those who look at it. */
+export interface View {
+  readonly network: Network;
+  readonly probed: Probed;
+  readonly client: ConsoleClient;
+  /** Short name. */
+  readonly site: string;
+  /** Epoch ms by the console's clock. */
+  readonly consoleNow: () => number;
+  /** As it was told last. */
+  readonly value: Told['value'];
+  readonly values: Told['values'];
+  readonly name: (id: string) => string;
+  /** Devices of a kind: `wan`. */
+  readonly ids: (kind: string) => string[];
+}
+
 /** Each so many looks are whole ones. */
 const WHOLE_EVERY = 10;
 /** Between two looks that are asked for out of turn. */
@@ -100,14 +117,21 @@ export class Connection {
     this.openedAt = clock.elapsed();
   }
 
-  /** What is known of the site; undefined before it is ready. */
-  get network(): Network | undefined {
-    return this.isReady ? this.opened?.network : undefined;
-  }
-
-  /** The console; undefined before it is ready. */
-  get probed(): Probed | undefined {
-    return this.opened?.probed;
+  /** What is known of the console; undefined before it is ready, and once it is lost. */
+  get view(): View | undefined {
+    if (!this.isReady || !this.opened) return undefined;
+    const { told, client } = this;
+    const { id: backend, clock, config } = this.parts;
+    return {
+      ...this.opened,
+      client,
+      site: config.site,
+      consoleNow: () => clock.elapsed() + this.consoleOffset(),
+      value: told.value,
+      values: told.values,
+      name: id => told.device(id)?.name ?? id,
+      ids: kind => told.ids().filter(id => id.startsWith(`${backend}:${kind}:`)),
+    };
   }
 
   /** Whether the console tells of changes by itself. */

@@ -3,20 +3,25 @@ import { readFile } from 'node:fs/promises';
 import { asCausewayError, CausewayError, hasCode } from '../../lib/errors.ts';
 import type { BackendSink, Command, SystemBackup } from '../../model/command.ts';
 import type { Supervised } from '../supervisor.ts';
+import { type AnswersKept, keepAnswers } from './answers-kept.ts';
 import { listBackups, makeBackup } from './backups.ts';
 import { carryOut, ownAddresses } from './commands/index.ts';
-import { Connection, nothingRemembered, type UnifiParts } from './connection.ts';
+import { Connection, nothingRemembered, type UnifiParts, type View } from './connection.ts';
 import { createClient, type Sessions } from './console/client.ts';
 import { createHttp, type Http } from './console/http.ts';
 import { probe } from './console/probe.ts';
 import { keySession, loginSession } from './console/session.ts';
 import { takeSnapshot } from './console/snapshot.ts';
 import { type Counters, newCounters } from './counters.ts';
-import type { Network } from './network/network.ts';
 import type { UnifiConfig } from './schema.ts';
 
 export type { UnifiParts } from './connection.ts';
 export { type UnifiConfig, UnifiSchema } from './schema.ts';
+
+interface Running {
+  readonly connection: Connection;
+  readonly http: Http;
+}
 
 /** A console. Each start is one connection, which ends with `offline`; the supervisor starts it anew. */
 export class UnifiBackend implements Supervised {
@@ -24,12 +29,14 @@ export class UnifiBackend implements Supervised {
   readonly kind = 'unifi';
   readonly restartWhenOffline = true;
   readonly counters: Counters = newCounters();
+  /** What was asked of the console a moment ago. */
+  readonly answers: AnswersKept;
   private readonly config: UnifiConfig;
   private readonly parts: UnifiParts;
   private readonly own: ReturnType<typeof ownAddresses>;
   private readonly memory = nothingRemembered();
   private readonly sessions: Sessions;
-  private running: { readonly connection: Connection; readonly http: Http } | undefined;
+  private running: Running | undefined;
 
   constructor(config: UnifiConfig, parts: UnifiParts) {
     const { api_key: key, login } = config;
@@ -38,6 +45,7 @@ export class UnifiBackend implements Supervised {
     this.config = config;
     this.parts = parts;
     this.own = ownAddresses(config.protected);
+    this.answers = keepAnswers(clock, () => this.ready().client);
     this.sessions = {
       key: key && keySession(key.reveal()),
       login:
@@ -66,13 +74,18 @@ export class UnifiBackend implements Supervised {
 
   /** @throws BACKEND_OFFLINE, and as `carryOut` */
   async execute(command: Command, signal: AbortSignal): Promise<void> {
-    const { connection, network } = this.ready();
+    const { network } = this.ready();
+    const { connection } = this.running as Running;
+    this.answers.forget();
     try {
       await carryOut(connection.wayTo(network, this.own), connection.device(command.device), command, signal);
     } catch (error) {
       // A console that is gone shows by this first.
       if (hasCode(error, 'BACKEND_OFFLINE', 'BACKEND_TIMEOUT', 'BACKEND_AUTH')) connection.lookSoon();
       throw error;
+    } finally {
+      // What was read while it was being changed may be of before.
+      this.answers.forget();
     }
     // Where nothing is pushed to us, what came of it is looked for.
     if (!connection.isPushed) connection.lookSoon(true);
@@ -80,19 +93,18 @@ export class UnifiBackend implements Supervised {
 
   /** @throws BACKEND_OFFLINE, and as `listBackups` */
   async backups(signal: AbortSignal): Promise<readonly SystemBackup[]> {
-    return listBackups(this.ready().connection.client, signal);
+    return listBackups(this.ready().client, signal);
   }
 
   /** @throws BACKEND_OFFLINE, and as `makeBackup` */
   async backup(signal: AbortSignal): Promise<SystemBackup> {
-    return makeBackup(this.ready().connection.client, signal);
+    return makeBackup(this.ready().client, signal);
   }
 
-  /** @throws BACKEND_OFFLINE */
-  private ready(): { readonly connection: Connection; readonly network: Network } {
-    const { connection } = this.running ?? {};
-    const network = connection?.network;
-    if (connection && network) return { connection, network };
+  /** The console, for those who look at it. @throws BACKEND_OFFLINE */
+  ready(): View {
+    const view = this.running?.connection.view;
+    if (view) return view;
     throw new CausewayError('BACKEND_OFFLINE', `the console ${this.id} cannot be reached now`, {
       hint: 'see the state of the backend: its reason says what to do',
     });

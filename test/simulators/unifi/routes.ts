@@ -109,7 +109,11 @@ function trafficFlows({ console, body }: Asked): SimAnswer {
   const size = Number(body.pageSize);
   if (!(size >= 1 && size <= 1_000)) return badly('pageSize: must be between 1 and 1000');
   const fits = inWindow(console.flows, ({ time }) => time, body)
-    .filter(({ action }) => (body.action as string[]).length === 0 || (body.action as string[]).includes(action))
+    .filter(
+      ({ action }) =>
+        (body.action as string[]).length === 0 ||
+        (body.action as string[]).some(word => action.toLowerCase().startsWith(word.slice(0, 5))),
+    )
     .filter(({ risk }) => (body.risk as string[]).length === 0 || (body.risk as string[]).includes(risk))
     .filter(
       ({ source }) =>

@@ -21,7 +21,8 @@ const guarded = (task: Task): void => {
   if (args.force === true) return;
   const { clients, devices } = way.network;
   const ways = clients
-    .ownRows(row => isOwn(row, way.own))
+    .connected()
+    .filter(row => isOwn(row, way.own))
     .map(row => waysTo(row, mac => devices.byMac(mac)?.row))
     .flatMap(one => [...one]);
   guardPort(deviceOf(task), index, new Set(ways));

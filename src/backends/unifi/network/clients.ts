@@ -73,8 +73,8 @@ export interface Clients {
   decidesAt(): number | undefined;
   /** The last row of one that is connected. */
   row(mac: string): ClientRow | undefined;
-  /** The rows of those connected ones that must not be cut off. */
-  ownRows(isOwn: (row: ClientRow) => boolean): readonly ClientRow[];
+  /** The last rows of all that are connected. */
+  connected(): readonly ClientRow[];
   /** Connected ones: all, guests, and by SSID. */
   count(): { all: number; guests: number; bySsid: ReadonlyMap<string, number> };
 }
@@ -300,7 +300,7 @@ export function createClients(parts: ClientParts): Clients {
       return first;
     },
     row: mac => connected.get(mac),
-    ownRows: isOwn => [...connected.values()].filter(isOwn),
+    connected: () => [...connected.values()],
     count() {
       const bySsid = new Map<string, number>();
       let guests = 0;

@@ -23,6 +23,9 @@ export interface Told {
   isLive(): boolean;
   device(id: string): Device | undefined;
   value(id: string, attribute: string): Json | undefined;
+  /** All values of a device. */
+  values(id: string): Record<string, Json>;
+  ids(): string[];
   /** Declares a device, where that says anything new. */
   declare(device: Device): void;
   remove(id: string): void;
@@ -65,6 +68,9 @@ export function createTold(sink: BackendSink, counters: Counters, elapsed: () =>
     isLive: () => isLive,
     device: id => entries.get(id)?.device,
     value: (id, attribute) => entries.get(id)?.values.get(attribute)?.value,
+    values: id =>
+      Object.fromEntries([...(entries.get(id)?.values ?? [])].map(([attribute, { value }]) => [attribute, value])),
+    ids: () => [...entries.keys()],
     declare(device) {
       const entry = entries.get(device.id);
       if (entry && jsonEqual(entry.device, device)) return;
