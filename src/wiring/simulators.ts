@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { CausewayError } from '../lib/errors.ts';
 
 /** Types of backend that have one, each with a row in test/simulators/index.ts. */
-export const SIMULATED = ['hubitat'] as const;
+export const SIMULATED = ['hubitat', 'unifi'] as const;
 /** A name of `SIMULATED`. */
 export type Simulated = (typeof SIMULATED)[number];
 

@@ -218,7 +218,7 @@ async function ready(home: Home, child: ChildProcess): Promise<{ http: string; m
 }
 
 function addresses(home: Home, pid: number | undefined): { http: string; mqtt: string } | undefined {
-  for (const folder of [home.data, join(home.data, 'demo'), join(home.data, 'demo-hubitat')]) {
+  for (const folder of ['.', 'demo', 'demo-hubitat', 'demo-unifi'].map(name => join(home.data, name))) {
     try {
       const told = JSON.parse(readFileSync(join(folder, 'gateway.json'), 'utf8')) as {
         pid: number;
