@@ -20,6 +20,8 @@ interface Expectation {
   readonly cause: Cause;
   until: number;
   met: boolean;
+  /** A newer command wants another value: its report still has its cause, but is waited for no more. */
+  superseded?: true;
 }
 
 const fits = ({ value: wanted }: Expectation, value: Json, step?: number): boolean =>
@@ -56,9 +58,13 @@ export class Expectations {
         }),
       );
     if (fresh.length === 0) return;
-    const goesOn = (old: Expectation) =>
-      fresh.every(one => one.attribute !== old.attribute || (!old.met && jsonEqual(one.value, old.value)));
-    this.open.set(command.device, [...this.alive(command.device, now).filter(goesOn), ...fresh]);
+    const older = this.alive(command.device, now).flatMap((old): Expectation[] => {
+      const newer = fresh.find(one => one.attribute === old.attribute);
+      if (!newer) return [old];
+      if (old.met) return [];
+      return [jsonEqual(newer.value, old.value) ? old : { ...old, superseded: true }];
+    });
+    this.open.set(command.device, [...older, ...fresh]);
   }
 
   /**
@@ -68,7 +74,8 @@ export class Expectations {
   match(device: string, attribute: string, value: Json, now: number, step?: number): Cause | undefined {
     const expectation = this.find(device, attribute, value, now, step);
     if (!expectation) return undefined;
-    return { ...expectation.cause, contradicts: !fits(expectation, value, step) };
+    const isNewest = !expectation.superseded && fits(expectation, value, step);
+    return { ...expectation.cause, contradicts: !isNewest };
   }
 
   /** A report was taken over: what was expected has come, and its bounces are still its own for a moment. */
@@ -89,7 +96,9 @@ export class Expectations {
 
   /** True while something told to the device has not shown yet. */
   isPending(device: string, now: number): boolean {
-    return this.open.has(device) && this.alive(device, now).some(expectation => !expectation.met);
+    return (
+      this.open.has(device) && this.alive(device, now).some(expectation => !expectation.met && !expectation.superseded)
+    );
   }
 
   /** The command failed: nothing is to be expected of it. */

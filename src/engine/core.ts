@@ -138,6 +138,8 @@ export interface Core extends ViewParts {
   readonly resumes: ResumeRequest[];
   /** Events of the engine's own making that wait for their turn within the turn. */
   readonly raised: (() => void)[];
+  /** Tells what is no part of a snapshot: at ready, where that is still to come. */
+  news(tell: () => void): void;
   isReady(): boolean;
   iso(at: number): string;
   /** Makes an event, tells it to the sinks and to those who listen on the key. A root cause without id gets the event's. */

@@ -141,6 +141,7 @@ export class Engine implements OperationParts {
       resumes,
       raised,
       isReady: () => this.state === 'ready',
+      news: tell => (this.state === 'ready' ? tell() : void this.deferred.push(tell)),
       iso: isoOf(at => timeline.toWall(at)),
       raise: (key, event) => this.raise(event, made => signals.emit(key, made)),
       raiseTopic: (topic, event) => this.raise(event, made => signals.emitTopic(topic, made), event.id),
@@ -304,17 +305,14 @@ export class Engine implements OperationParts {
   /** A message of the outside, or of a rule of ours (then with its cause). */
   message(message: { topic: string; payload: string; retained: boolean; client: string; cause?: Cause }): void {
     if (!message.retained && !this.wantsTopic(message.topic)) return;
-    this.push('mqtt', undefined, () => {
-      if (this.state !== 'ready' && !message.retained)
-        this.deferred.push(() => applyMessage(this.core, this.inputs, message));
-      else applyMessage(this.core, this.inputs, message);
-    });
+    const apply = () => applyMessage(this.core, this.inputs, message);
+    this.push('mqtt', undefined, () => (message.retained ? apply() : this.core.news(apply)));
   }
 
   /** A request at /hooks/<id>. False when no rule listens. */
   webhook(id: string, request: WebhookRequest): boolean {
     if (!this.core.signals.has(keys.webhook(id))) return false;
-    this.push('webhook', undefined, () => applyWebhook(this.core, this.inputs, id, request));
+    this.push('webhook', undefined, () => this.core.news(() => applyWebhook(this.core, this.inputs, id, request)));
     return true;
   }
 

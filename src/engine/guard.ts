@@ -15,6 +15,8 @@ export interface Suspension {
   readonly hints: readonly string[];
   /** ISO 8601, when it resumes by itself. */
   readonly resumeAt?: string;
+  /** The same in engine time: a stepped clock does not move it. */
+  readonly resumeDue?: number;
 }
 
 /** The house's bounds for rules that do not set their own. */

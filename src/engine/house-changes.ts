@@ -1,7 +1,7 @@
 // Changes of the house's own state — variables, mode, scenes — and the events that tell of them.
 import { CausewayError } from '../lib/errors.ts';
 import type { Cause } from '../model/cause.ts';
-import { type Json, valuesEqual } from '../model/value.ts';
+import { coerce, type Json, type ValueType, valuesEqual } from '../model/value.ts';
 import type { Core, LiveRule } from './core.ts';
 import { keys } from './signals.ts';
 
@@ -40,24 +40,41 @@ export function setHouseVariable(core: Core, name: string, change: VariableChang
   });
   core.tx.put('variables', name, core.house.variables.get(name));
   core.raised.push(() =>
-    core.raise(keys.variable(name), {
-      kind: 'state',
-      backend: 'house',
-      device: 'house:variables',
-      attribute: name,
-      value,
-      previous: old,
-      quality: 'good',
-      change: isChange ? 'changed' : 'reported',
-      cause,
-    }),
+    core.news(() =>
+      core.raise(keys.variable(name), {
+        kind: 'state',
+        backend: 'house',
+        device: 'house:variables',
+        attribute: name,
+        value,
+        previous: old,
+        quality: 'good',
+        change: isChange ? 'changed' : 'reported',
+        cause,
+      }),
+    ),
   );
 }
 
+/** A value fitted to a variable's type. @throws VALUE_INVALID */
+export function fitted(name: string, value: Json, type: ValueType['type'] | undefined): Json {
+  if (type === undefined) return value;
+  const coerced = coerce(value, { type });
+  if (!coerced.ok) throw new CausewayError('VALUE_INVALID', `variable "${name}": ${coerced.reason}`);
+  return coerced.value;
+}
+
 /** Sets a persisted variable of the rule's own. */
-export function setOwnVariable(core: Core, live: LiveRule, name: string, change: VariableChange, cause: Cause): void {
+export function setOwnVariable(
+  core: Core,
+  live: LiveRule,
+  name: string,
+  change: VariableChange,
+  cause: Cause,
+  type?: ValueType['type'],
+): void {
   const old = live.own.get(name)?.value ?? null;
-  const value = changed(name, old, change);
+  const value = fitted(name, changed(name, old, change), type);
   const entry = { value, lastChanged: core.timeline.now() };
   live.own.set(name, entry);
   core.tx.put('variables', `${live.id}/${name}`, entry);
@@ -83,7 +100,7 @@ export function setMode(core: Core, mode: string, cause: Cause, change: 'changed
   if (old === mode) return;
   core.house.mode = { value: mode, lastChanged: core.timeline.now() };
   core.tx.put('modes', 'mode', core.house.mode);
-  core.raised.push(() =>
+  const tell = () =>
     core.raise(keys.mode, {
       kind: 'state',
       backend: 'house',
@@ -94,8 +111,8 @@ export function setMode(core: Core, mode: string, cause: Cause, change: 'changed
       quality: 'good',
       change,
       cause,
-    }),
-  );
+    });
+  core.raised.push(() => (change === 'resync' ? void tell() : core.news(tell)));
 }
 
 /** Stores what devices are set to: the attributes that some command can bring back. */

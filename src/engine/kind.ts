@@ -96,8 +96,8 @@ export interface TriggerContext {
   topic(filter: string): Observable<Event>;
   /** Changes of a variable: the rule's own kept one of that name, else the house's. */
   variable(name: string): Observable<Event>;
-  /** Merges a stream per member of the target, following its membership. */
-  each<T>(target: Target, of: (device: string) => Observable<T>): Observable<T>;
+  /** Merges a stream per member of the target, following its membership; `left` is what is told where one leaves. */
+  each<T>(target: Target, of: (device: string) => Observable<T>, left?: (device: string) => T): Observable<T>;
   /** Emits in a turn at an instant of engine time. */
   timer(due: number): Observable<number>;
   /** Emits in a turn once the wall clock shows it. */

@@ -24,8 +24,17 @@ const modeOf = (rule: Rule): Mode => ({
 /** What a trigger means: everything but its name, and the zone it reckons in. */
 const meaningOf = (rule: Rule, config: TriggerConfig): string => {
   const { id: _id, enabled: _enabled, ...meaning } = config;
-  return digest({ ...meaning, timezone: rule.timezone ?? null });
+  return digest({ ...meaning, timezone: isZoned(config) ? (rule.timezone ?? null) : null });
 };
+
+const ZONED = new Set(['time', 'cron', 'sun', 'expression']);
+
+/** Whether a trigger, or one inside it, goes by the rule's zone. */
+function isZoned(config: TriggerConfig): boolean {
+  const { of, without, steps } = config as TriggerConfig & Record<string, unknown>;
+  const inner = [of, without, steps].flat().filter(one => one !== undefined) as TriggerConfig[];
+  return ZONED.has(config.type) || inner.some(isZoned);
+}
 
 /** A rule that does not listen yet. */
 export function liveRule(

@@ -8,7 +8,7 @@ import type { Json } from '../model/value.ts';
 import { referencesOf } from './analysis/references.ts';
 import { type Authority, type Core, isEnabled, keepRuntime, type LiveRule, type RuleRuntime } from './core.ts';
 import { type GuardNotice, guardWindow, type Suspension } from './guard.ts';
-import type { TriggerData } from './kind.ts';
+import type { TriggerConfig, TriggerData } from './kind.ts';
 import { attach, declareOwn, forget, letGoTrace, liveRule, replaceRule } from './live-rule.ts';
 import type { Rule } from './rules/schema.ts';
 import type { Runs } from './run/runs.ts';
@@ -17,10 +17,25 @@ import type { Memories } from './trigger-context.ts';
 /** A fresh runtime side. */
 const freshRuntime = (): RuleRuntime => ({ runs: 0, refused: 0, failed: 0 });
 
+/** When it resumes by itself, in engine time; an earlier form of the record has the wall's stamp alone. */
+const dueOf = ({ timeline }: Core, { resumeDue, resumeAt }: Suspension): number | undefined =>
+  resumeDue ?? (resumeAt === undefined ? undefined : timeline.fromWall(Date.parse(resumeAt)));
+
 /** Topics whose payload a trigger compares with the one before, or watches for a while. */
-const comparedTopics = (rule: Rule): string[] =>
-  rule.triggers.flatMap(config => {
-    const { type, topic, from, to, above, below, for: held } = config as typeof config & Record<string, unknown>;
+const comparedTopics = (triggers: readonly TriggerConfig[]): string[] =>
+  triggers.flatMap(config => {
+    const {
+      type,
+      topic,
+      from,
+      to,
+      above,
+      below,
+      for: held,
+      ...rest
+    } = config as typeof config & Record<string, unknown>;
+    const inner = [rest.of, rest.without, rest.steps].flat().filter(one => one !== undefined) as TriggerConfig[];
+    if (inner.length > 0) return comparedTopics(inner);
     const compares = [from, to, above, below, held].some(field => field !== undefined);
     return type === 'mqtt' && typeof topic === 'string' && compares ? [topic] : [];
   });
@@ -122,12 +137,12 @@ export class RuleTable {
     );
     this.keepTopics(rule.id, [
       ...listened.filter(topic => topic.part === 'condition').map(topic => topic.topic),
-      ...comparedTopics(rule),
+      ...comparedTopics(rule.triggers),
     ]);
     if (isEnabled(live)) this.attach(live);
     else this.halt(live, 'disabled', true);
-    if (runtime.suspended?.resumeAt !== undefined && isNew)
-      this.resumeLater(live, Date.parse(runtime.suspended.resumeAt));
+    const resumeDue = runtime.suspended && dueOf(core, runtime.suspended);
+    if (resumeDue !== undefined && isNew) this.resumeLater(live, resumeDue);
     return live;
   }
 
@@ -223,10 +238,10 @@ export class RuleTable {
   suspend(live: LiveRule, suspension: Suspension): void {
     const { core } = this;
     const after = live.rule.limits?.resume_after;
-    const resumeAt = after === undefined ? undefined : core.timeline.wall() + durationMs(after);
+    const resumeAt = after === undefined ? undefined : core.timeline.now() + durationMs(after);
     live.runtime.suspended = {
       ...suspension,
-      ...(resumeAt !== undefined && { resumeAt: core.iso(core.timeline.fromWall(resumeAt)) }),
+      ...(resumeAt !== undefined && { resumeAt: core.iso(resumeAt), resumeDue: resumeAt }),
     };
     keepRuntime(core, live, true);
     for (const id of [...live.runs.keys()]) this.runs.stop(id, 'cancelled', 'suspended');
@@ -251,11 +266,11 @@ export class RuleTable {
     });
   }
 
-  private resumeLater(live: LiveRule, wall: number): void {
+  private resumeLater(live: LiveRule, due: number): void {
     this.resumeTimers.get(live.id)?.cancel();
     this.resumeTimers.set(
       live.id,
-      this.core.timeline.atWall(wall, () => {
+      this.core.timeline.at(due, () => {
         if (this.core.rules.get(live.id) === live && live.runtime.suspended) this.resume(live.id);
       }),
     );

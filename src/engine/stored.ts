@@ -65,6 +65,7 @@ const Frame = z.object({
     state: Anything,
     trace: z.int(),
     attempt: z.int(),
+    attemptBegan: Instant.optional(),
     began: Instant,
     memory: RememberedByWait.optional(),
     limit: Instant.optional(),
@@ -143,6 +144,7 @@ const Runtime = z.object({
       cycle: z.array(PathStep),
       hints: z.array(z.string()),
       resumeAt: Stamp.optional(),
+      resumeDue: Instant.optional(),
     })
     .optional(),
   runs: z.number(),

@@ -115,8 +115,8 @@ export class LiveContext implements TriggerContext {
     return this.core.signals.on(isOwn ? keys.own(this.live.id, name) : keys.variable(name));
   }
 
-  each<T>(target: Target, of: (device: string) => Observable<T>): Observable<T> {
-    return eachMember(this.core, target, of);
+  each<T>(target: Target, of: (device: string) => Observable<T>, left?: (device: string) => T): Observable<T> {
+    return eachMember(this.core, target, of, left);
   }
 
   timer(due: number): Observable<number> {
@@ -236,17 +236,25 @@ const everyMinute = (core: Core): Observable<undefined> =>
   });
 
 /** Merges a stream per member, and follows the membership of selectors and aliases. */
-function eachMember<T>(core: Core, target: Target, of: (device: string) => Observable<T>): Observable<T> {
+function eachMember<T>(
+  core: Core,
+  target: Target,
+  of: (device: string) => Observable<T>,
+  left?: (device: string) => T,
+): Observable<T> {
   return new Observable<T>(subscriber => {
     const members = new Map<string, Subscription>();
+    // An observer of its own: a subscriber that is handed on is the same one, and would end all with one member.
+    const each = { next: (value: T) => subscriber.next(value), error: (error: unknown) => subscriber.error(error) };
     const follow = () => {
       const wanted = new Set(core.devices.members(target));
       for (const [device, subscription] of members) {
         if (wanted.has(device)) continue;
         subscription.unsubscribe();
         members.delete(device);
+        if (left) subscriber.next(left(device));
       }
-      for (const device of wanted) if (!members.has(device)) members.set(device, of(device).subscribe(subscriber));
+      for (const device of wanted) if (!members.has(device)) members.set(device, of(device).subscribe(each));
     };
     follow();
     // Only a selector or an alias can come to mean other devices.

@@ -104,7 +104,8 @@ export class Values {
     // The last good value stands behind a bad one: on → unavailable → on is no change.
     const differs = quality === 'good' && !valuesEqual(value, previous, step);
     const reading: Reading = {
-      value: quality === 'good' ? value : previous,
+      // What differs by less than the step is the same: compared is with what it last became.
+      value: differs ? value : previous,
       quality,
       lastChanged: differs || !old ? at.now : old.lastChanged,
       lastReported: at.now,

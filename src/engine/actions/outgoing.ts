@@ -64,6 +64,7 @@ export const notify = defineAction({
       return {
         do: 'fail',
         outcome: by.answer.outcome,
+        retryable: false,
         error: new CausewayError('BACKEND_REJECTED', by.answer.error?.message ?? by.answer.outcome),
       };
     }
@@ -116,13 +117,14 @@ export const http = defineAction({
       return { do: 'fail', error };
     }
   },
-  resume(_config, _state, by): Progress {
+  resume(config, _state, by): Progress {
     if (by.with !== 'answer') return { do: 'done' };
     const { outcome, error, bind } = by.answer;
     if (outcome !== 'ok') {
       return {
         do: 'fail',
         outcome,
+        retryable: !['POST', 'PATCH'].includes(config.method ?? 'GET'),
         error: new CausewayError('BACKEND_REJECTED', error?.message ?? outcome),
         ...(bind !== undefined && { bind }),
       };

@@ -60,6 +60,7 @@ export function resume(run: RunRecord, threadId: number, by: Resumption, host: H
   const path = `${frame.list}/${frame.i}`;
   if (wait.retry) {
     frame.step.attempt++;
+    frame.step.attemptBegan = host.now();
     delete frame.step.memory;
     return settle(run, thread, start(run, thread, frame, step, path, host), host);
   }
@@ -226,7 +227,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'wait': {
       held.state = progress.state;
       const timeout = OWN_TIMEOUT.has(step.type) ? undefined : host.timeoutOf(step, host.context(run, thread, path));
-      const limit = timeout === undefined ? Number.POSITIVE_INFINITY : held.began + timeout;
+      const limit = timeout === undefined ? Number.POSITIVE_INFINITY : (held.attemptBegan ?? held.began) + timeout;
       const own = progress.due ?? Number.POSITIVE_INFINITY;
       const due = Math.min(own, limit);
       thread.wait = {
@@ -242,7 +243,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
     case 'end':
       close(trace, 'ok', host.now() - held.began);
       return {
-        outcome: progress.outcome,
+        outcome: progress.outcome === 'completed' && run.errors > 0 ? 'completed_with_errors' : progress.outcome,
         ...(progress.reason !== undefined && { reason: progress.reason }),
         ...(progress.result !== undefined && { result: progress.result }),
       };

@@ -16,6 +16,8 @@ export interface Frame {
     state: Json;
     trace: number;
     attempt: number;
+    /** Of an attempt after the first. */
+    attemptBegan?: number;
     began: number;
     /** It listens while steps inside it run. */
     listens?: boolean;

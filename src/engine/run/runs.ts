@@ -6,7 +6,7 @@ import { type Cause, causedByRule } from '../../model/cause.ts';
 import type { ConditionTrace, RunOutcome, Trace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import { type Core, isShadow, keepRuntime, type LiveRule } from '../core.ts';
-import { watchCondition } from '../evaluate.ts';
+import { evaluateCondition, watchCondition } from '../evaluate.ts';
 import { SLOW_MS, slowed } from '../guard.ts';
 import type { Answer, TriggerData } from '../kind.ts';
 import { keys } from '../signals.ts';
@@ -178,6 +178,15 @@ export class Runs {
     const entry = this.byId.get(id);
     if (!entry) return undefined;
     this.remove(entry.run, entry.live);
+    const { caller } = entry.run;
+    if (caller !== undefined) {
+      this.core.raised.push(() =>
+        this.answer(caller, {
+          outcome: 'refused',
+          error: { code: 'SWITCHED_OFF', message: `${entry.live.id} did not run: overflow` },
+        }),
+      );
+    }
     return entry.run;
   }
 
@@ -201,6 +210,10 @@ export class Runs {
   /** Begins a restored run at its first step again (on_crash: restart). */
   again(run: RunRecord, live: LiveRule): void {
     this.waits.drop(run);
+    const guard = this.guards.get(run.id);
+    guard?.deadline?.cancel();
+    guard?.level?.unsubscribe();
+    this.guards.delete(run.id);
     Object.assign(run, { threads: [], bindings: {}, vars: {}, steps: [], stepCount: 0, errors: 0, status: 'queued' });
     if (this.byId.has(run.id)) this.go(run, live);
   }
@@ -306,13 +319,24 @@ export class Runs {
     );
   }
 
+  private hasFallen(run: RunRecord, live: LiveRule): boolean {
+    const { while: level } = formOf(run, live).rule;
+    const { core } = this;
+    if (!level) return false;
+    return evaluateCondition(level, 'while', live.view, core.expressions, localOf(run, undefined, live)).met === false;
+  }
+
   /** The next one in the queue of a key, unless one of its kind still runs. */
   private next(live: LiveRule, key: string): void {
     const mine = [...live.runs.values()].filter(run => run.key === key);
     const waiting = mine.find(run => run.status === 'queued');
     if (!waiting || (live.mode.type === 'queued' && mine.some(run => run.status === 'running'))) return;
     this.core.raised.push(() => {
-      if (this.byId.has(waiting.id) && waiting.status === 'queued') this.go(waiting, live);
+      if (!this.byId.has(waiting.id) || waiting.status !== 'queued') return;
+      if (!this.hasFallen(waiting, live)) return this.go(waiting, live);
+      // `while` fell while it waited: it has never started.
+      this.end(waiting, live, { outcome: 'cancelled', reason: 'while' });
+      this.next(live, key);
     });
   }
 

@@ -4,7 +4,7 @@ import type { ConditionTrace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import type { Core, LiveRule } from '../core.ts';
 import { deepValue, dynamicValue, evaluateCondition, type Local, templateText } from '../evaluate.ts';
-import { captureScene, changed, setHouseVariable, setMode, setOwnVariable } from '../house-changes.ts';
+import { captureScene, changed, fitted, setHouseVariable, setMode, setOwnVariable } from '../house-changes.ts';
 import type { ConditionConfig, Dynamic, OutgoingEffect, StepContext, TriggerData } from '../kind.ts';
 import type { EngineView } from '../view.ts';
 import { setVariable } from './interpreter.ts';
@@ -138,14 +138,14 @@ export class RunStep implements StepContext {
 
   setVariable(name: string, change: Parameters<StepContext['setVariable']>[1]): 'done' | 'shadow' {
     const { core, live, record: run, thread } = this;
-    const declared = live.rule.variables?.[name];
+    const declared = (live.older.get(run.revision) ?? live).rule.variables?.[name];
     if (declared?.persist) {
-      setOwnVariable(core, live, name, change, run.out);
+      setOwnVariable(core, live, name, change, run.out, declared.type);
       return 'done';
     }
     if (declared) {
       const old = (thread?.vars ?? run.vars)[name] ?? null;
-      setVariable(run, thread, name, changed(name, old, change));
+      setVariable(run, thread, name, fitted(name, changed(name, old, change), declared.type));
       return 'done';
     }
     if (run.shadow) return 'shadow';

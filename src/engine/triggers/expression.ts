@@ -1,5 +1,5 @@
 // An expression becomes true.
-import { map } from 'rxjs';
+import { map, merge } from 'rxjs';
 import { z } from 'zod';
 import { DynamicDuration, levelFields, triggerFields } from '../fields.ts';
 import { defineTrigger, type Edge } from '../kind.ts';
@@ -32,15 +32,25 @@ export const expression = defineTrigger({
     const remembered = () => context.memory.get<boolean | string>('was');
     if (remembered() === undefined) context.memory.set('was', truth() ?? 'unknown');
     return {
-      edges$: changes$.pipe(
-        map((signal): Edge => {
-          const was = remembered();
-          const is = truth();
-          if (is !== was) context.memory.set('was', is ?? 'unknown');
-          if (is === false) return { do: 'leave', member: '' };
-          if (is !== true || was !== false || signal?.change === 'resync') return { do: 'look', member: '' };
-          return { do: 'enter', member: '', data: { value: true }, ...(signal && { cause: causeOf(signal) }) };
-        }),
+      edges$: merge(
+        // What a name stands for may have changed: false now is false, true is no edge.
+        context.reschedule$.pipe(
+          map((): Edge => {
+            if (truth() !== false) return { do: 'look', member: '' };
+            context.memory.set('was', false);
+            return { do: 'leave', member: '' };
+          }),
+        ),
+        changes$.pipe(
+          map((signal): Edge => {
+            const was = remembered();
+            const is = truth();
+            if (is !== was) context.memory.set('was', is ?? 'unknown');
+            if (is === false) return { do: 'leave', member: '' };
+            if (is !== true || was !== false || signal?.change === 'resync') return { do: 'look', member: '' };
+            return { do: 'enter', member: '', data: { value: true }, ...(signal && { cause: causeOf(signal) }) };
+          }),
+        ),
       ),
       level: () => truth(),
       members: () => (truth() === true ? [{ member: '', data: { value: true } }] : []),

@@ -21,6 +21,8 @@ interface LevelTrigger {
   level(device: string, data?: Partial<TriggerData>): Ternary;
   /** Whether the last good value of a member is at the level, be it reachable or not: what counts it among others. */
   last?(device: string): Ternary;
+  /** What `trigger` tells of a member as it stands (evaluate). */
+  present?(device: string): Partial<TriggerData>;
   /** What a change means for a member of its own. */
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
@@ -57,15 +59,18 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
     );
   if (match === undefined || match === 'any') {
     return {
-      edges$: context.each(target, device =>
-        merge(trigger.watch(device).pipe(map(event => singleEdge(trigger, event, context.view))), looks(device)),
+      edges$: context.each<Edge>(
+        target,
+        device =>
+          merge(trigger.watch(device).pipe(map(event => singleEdge(trigger, event, context.view))), looks(device)),
+        device => ({ do: 'leave', member: device, reason: 'removed' }),
       ),
       level: (member, data) => trigger.level(member, data),
       members: () =>
         context.view
           .members(target)
           .filter(device => trigger.level(device) === true)
-          .map(device => ({ member: device, data: { device } })),
+          .map(device => ({ member: device, data: { device, ...trigger.present?.(device) } })),
     };
   }
   // Levels before the event: the state has moved on by the time a signal is seen.
@@ -104,17 +109,30 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   const moved$ = (trigger.moved$ ?? EMPTY).pipe(
     map((note): Edge => {
       const was = counted();
+      // Those that have come to where the trigger waits; a bound that became known brings nobody there.
+      const wanted = match !== 'none';
       const entered = context.view.members(target).filter(device => {
         const level = last(device);
-        const isNew = level === true && before.get(device) === false;
+        const isNew = level === wanted && before.get(device) === !wanted;
         if (level !== null) before.set(device, level);
         return isNew;
       });
-      if (!comesTo(was, counted())) return { do: 'look', member: '' };
+      if (entered.length === 0 || !comesTo(was, counted())) return { do: 'look', member: '' };
       return { do: 'enter', member: '', data: { note, ...(entered[0] !== undefined && { device: entered[0] }) } };
     }),
   );
-  const members$ = context.each(target, device => merge(trigger.watch(device).pipe(map(groupEdge)), looks(device)));
+  const members$ = context.each<Edge>(
+    target,
+    device => {
+      // One that joins counts as it stands.
+      if (!before.has(device)) before.set(device, last(device));
+      return merge(trigger.watch(device).pipe(map(groupEdge)), looks(device));
+    },
+    device => {
+      before.delete(device);
+      return { do: 'look', member: '' };
+    },
+  );
   return {
     edges$: merge(members$, moved$),
     level: () => {
@@ -132,7 +150,9 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
           : match === 'first'
             ? yes.length > 0
             : members.length > 0 && yes.length === members.length;
-      return holds ? [{ member: '', data: yes[0] === undefined ? {} : { device: yes[0] } }] : [];
+      return holds
+        ? [{ member: '', data: yes[0] === undefined ? {} : { device: yes[0], ...trigger.present?.(yes[0]) } }]
+        : [];
     },
   };
 }

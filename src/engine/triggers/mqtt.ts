@@ -126,8 +126,15 @@ function testOf(config: MqttConfig, context: TriggerContext): (message: Event) =
       return { ...enter, data: { value: message.value, ...data } };
     }
     const part = partOf(message.value, config.path);
-    if (part === undefined) return look;
-    const before = partOf(message.previous, config.path);
+    const told = partOf(message.previous, config.path);
+    // A payload without the part says nothing of it: the last that did is compared with.
+    const name = `last:${topic}`;
+    if (part === undefined) {
+      if (config.path !== undefined && told !== undefined) context.memory.set(name, told);
+      return look;
+    }
+    const before = told ?? context.memory.get<Json>(name);
+    context.memory.set(name, undefined);
     const value = { value: part, ...data, ...(before !== undefined && { previous: before }) };
     if (config.is !== undefined && !among(part, config.is, loose)) return { do: 'leave', member: topic };
     if (changing) {

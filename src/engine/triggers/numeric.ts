@@ -139,7 +139,19 @@ export const numeric = defineTrigger({
       target: config.device,
       match: config.match,
       resync: config.on_startup === 'compare',
-      moved$: moved$.pipe(map(() => MOVED)),
+      present: device => ({
+        attribute: config.attribute,
+        value: context.view.good(device, config.attribute)?.value ?? null,
+      }),
+      moved$: moved$.pipe(
+        map(({ now }) => {
+          for (const device of context.view.members(config.device)) {
+            const n = numberOf(device);
+            if (config.hysteresis !== undefined && now !== null && n !== null) observed(n, now, memoryOf(device));
+          }
+          return MOVED;
+        }),
+      ),
       watch: device => context.signal(keys.attribute(device, config.attribute)),
       level: device => levelAt(device, numberOf(device)),
       last: device => levelAt(device, context.view.reading(device, config.attribute)?.value ?? null),

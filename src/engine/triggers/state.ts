@@ -69,6 +69,10 @@ export const state = defineTrigger({
       target: config.device,
       match: config.match,
       resync: config.on_startup === 'compare',
+      present: device => ({
+        attribute: config.attribute,
+        value: context.view.good(device, config.attribute)?.value ?? null,
+      }),
       watch: device => context.signal(keys.attribute(device, config.attribute)),
       level(device, data) {
         const reading = context.view.good(device, config.attribute);
