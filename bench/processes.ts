@@ -41,8 +41,8 @@ export function startChild(module: string, args: readonly string[] = [], flags: 
 }
 
 /** Starts a compiled program; its output is kept and told when it dies by itself. */
-export function startProgram(file: string, args: readonly string[], cwd: string): Child {
-  const child = spawn(process.execPath, [file, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export function startProgram(file: string, args: readonly string[], cwd: string, flags: readonly string[] = []): Child {
+  const child = spawn(process.execPath, [...flags, file, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const keep = (text: Buffer) => {
     output = (output + text.toString()).slice(-4_000);
