@@ -18,6 +18,8 @@ import { Reachability } from './reachability.ts';
 import type { IobrokerConfig } from './schema.ts';
 import { openSession } from './session.ts';
 import {
+  askObjects,
+  askStates,
   eachObject,
   eachState,
   inPieces,
@@ -185,11 +187,16 @@ export class Connection {
   }
 
   private async load(): Promise<void> {
+    const { counters } = this.parts;
     const parts = this.snapshotParts;
     for (const row of await view(parts, 'instance', 'system.adapter.')) this.putInstance(row);
-    await eachObject(parts, object => void this.catalogue.put(object));
+    const objects = await askObjects(parts);
+    // ioBroker reads the states while we look at the objects.
+    const states = askStates(parts);
+    states.catch(() => {});
+    await eachObject(objects, counters, object => void this.catalogue.put(object));
     await this.catalogue.remake();
-    await eachState(parts, (id, state) => {
+    await eachState(await states, counters, (id, state) => {
       this.reachability.take(id, state);
       this.known.load(id, state);
     });

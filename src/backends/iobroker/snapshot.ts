@@ -46,15 +46,35 @@ function rootOf(pattern: string): string {
 export const readSystem = async (socket: IobSocket): Promise<SystemConfig> =>
   systemConfig(await socket.ask('getObject', 'system.config'));
 
-/** Objects that matter, in pieces: `take` is called for each. @throws as `IobSocket.ask` */
-export async function eachObject(parts: SnapshotParts, take: (object: Anything) => void): Promise<void> {
+/** Objects as they came, those of what is around first. One after the other: together they take longer. @throws as `IobSocket.ask` */
+export async function askObjects(parts: SnapshotParts): Promise<unknown[][]> {
   const { states } = parts.config;
   const roots = withoutCovered(states.map(pattern => `${rootOf(pattern)}*`)).map(stemOf);
-  for (const type of AROUND) {
-    for (const root of type === 'enum' ? ['enum.'] : roots) await each(await view(parts, type, root), take, parts);
-  }
   const stems = withoutCovered(states.map(pattern => `${stemOf(pattern)}*`)).map(stemOf);
-  for (const stem of stems) await each(await view(parts, 'state', stem), take, parts);
+  const answers: unknown[][] = [];
+  for (const type of AROUND) {
+    for (const root of type === 'enum' ? ['enum.'] : roots) answers.push(await view(parts, type, root));
+  }
+  for (const stem of stems) answers.push(await view(parts, 'state', stem));
+  return answers;
+}
+
+/** Present states as they came. @throws as `IobSocket.ask` */
+export const askStates = ({ socket, config }: SnapshotParts): Promise<Json[]> =>
+  Promise.all(statePatterns(config).map(pattern => socket.ask('getStates', pattern)));
+
+/** Objects in pieces: `take` is called for each. */
+export async function eachObject(
+  answers: readonly (readonly unknown[])[],
+  counters: Counters,
+  take: (object: Anything) => void,
+) {
+  for (const rows of answers) {
+    await inPieces(rows, row => {
+      const object = readObject(row, counters);
+      if (object) take(object);
+    });
+  }
 }
 
 /** Objects of one type whose ids begin with a text. @throws as `IobSocket.ask` */
@@ -63,25 +83,19 @@ export async function view({ socket, counters }: SnapshotParts, type: string, st
   return readView(answer, counters);
 }
 
-/** Present states, in pieces. @throws as `IobSocket.ask` */
+/** Present states in pieces. */
 export async function eachState(
-  { socket, counters, config }: SnapshotParts,
+  answers: readonly Json[],
+  counters: Counters,
   take: (id: string, state: IobState) => void,
-): Promise<void> {
-  for (const pattern of statePatterns(config)) {
-    const answer = await socket.ask('getStates', pattern);
+) {
+  for (const answer of answers) {
     await inPieces(Object.entries((answer ?? {}) as Record<string, Json>), ([id, raw]) => {
       const state = readState(raw, counters);
       if (state) take(id, state);
     });
   }
 }
-
-const each = (rows: readonly unknown[], take: (object: Anything) => void, { counters }: SnapshotParts): Promise<void> =>
-  inPieces(rows, row => {
-    const object = readObject(row, counters);
-    if (object) take(object);
-  });
 
 /** Items that are worked on between two looks at what else there is to do. */
 const PIECE = 200;
