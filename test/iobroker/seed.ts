@@ -21,7 +21,7 @@ export const HOST = 'system.host.test';
 export interface IobUser {
   readonly name: string;
   readonly password: string;
-  /** `user` reads and writes states, and may not send messages to adapters (history); `administrator` may do all. */
+  /** `user` reads and writes states, and may not send messages to adapters; `administrator` may do all. */
   readonly group?: 'user' | 'administrator';
 }
 
