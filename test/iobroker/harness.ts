@@ -276,7 +276,7 @@ async function speaks(port: number): Promise<boolean> {
   try {
     const word = once(socket, 'message').then(() => true);
     const silence = once(socket, 'close').then(() => false);
-    return await Promise.race([word, silence, pause(5_000, false)]);
+    return await Promise.race([word, silence, pause(5_000, false, { ref: false })]);
   } catch {
     return false;
   } finally {
