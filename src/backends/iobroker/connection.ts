@@ -146,7 +146,7 @@ export class Connection {
     await this.greet(socket);
     await socket.ask('subscribeObjects', objectPatterns(config));
     await socket.ask('subscribe', statePatterns(config));
-    await this.parts.watches.attach(socket);
+    this.parts.watches.attach(socket);
     signal.throwIfAborted();
     await this.load();
     signal.throwIfAborted();

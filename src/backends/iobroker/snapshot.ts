@@ -98,7 +98,7 @@ export async function eachState(
 }
 
 /** Items that are worked on between two looks at what else there is to do. */
-const PIECE = 200;
+const PIECE = 20;
 
 /** Works on items with the event loop free in between. */
 export async function inPieces<T>(items: readonly T[], work: (item: T) => void): Promise<void> {

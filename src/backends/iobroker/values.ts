@@ -51,11 +51,15 @@ export function qualityOf(q: number): Quality {
   return (q & NOT_CONNECTED) !== 0 ? 'unavailable' : 'unknown';
 }
 
+// js-controller makes "_" of all others on the way, and writes to that id (its FORBIDDEN_CHARS).
+const NOT_WRITABLE = /[^\p{Ll}\p{Lu}\p{Nd}._\-/ :!#$%&()+=@^{}|~]/u;
+
 /** Why a value may not be written to a state; undefined when it may. ioBroker itself takes anything. */
 export function misfitOf(state: StateObject, value: Json): string | undefined {
   const { id, type, min, max, labels, write } = state;
   const shown = JSON.stringify(value);
   if (write === false) return `${id} cannot be written`;
+  if (NOT_WRITABLE.test(id)) return `${id} has a character for which ioBroker would write to another id`;
   if (TYPES[type] !== undefined && typeof value !== type) return `${shown} is no ${type}, which ${id} is`;
   if (type === 'array' && !Array.isArray(value)) return `${shown} is no list, which ${id} is`;
   if (typeof value === 'number' && (value < (min ?? value) || value > (max ?? value))) {

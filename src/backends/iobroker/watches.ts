@@ -47,11 +47,11 @@ export class Watches {
   }
 
   /** A new connection: all are subscribed to there, and may have changed. */
-  async attach(socket: IobSocket): Promise<void> {
+  attach(socket: IobSocket): void {
     this.socket = socket;
-    for (const { of, pattern, tells } of this.watches.values()) {
-      if (!this.isOwn(of, pattern)) await socket.ask(SUBSCRIBE[of][0], pattern);
-      for (const tell of tells) tell();
+    for (const watch of this.watches.values()) {
+      this.send(watch, 0);
+      for (const tell of watch.tells) tell();
     }
   }
 
@@ -69,7 +69,7 @@ export class Watches {
 
   private send({ of, pattern }: Watch, which: 0 | 1): void {
     if (this.isOwn(of, pattern)) return;
-    // A connection that is lost shows elsewhere, and the next one subscribes anew.
+    // A connection that is lost shows elsewhere, and what a client dreamt up must not end one.
     this.socket?.ask(SUBSCRIBE[of][which], pattern).catch(() => {});
   }
 }

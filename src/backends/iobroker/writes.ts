@@ -96,11 +96,14 @@ export class Writes {
   }
 }
 
+/** Devices round: a hundredth of the range is the same. */
 function confirms({ write: { state, isPress }, stored }: Waiting, { val }: IobState): boolean {
   if (isPress) return true;
   const value = readValue(state, val);
   const wanted = readValue(state, stored);
-  return value !== undefined && wanted !== undefined && valuesEqual(value, wanted, state.step);
+  const { min = 0, max = min, step = 0 } = state;
+  const near = Math.max(step, (max - min) / 50);
+  return value !== undefined && wanted !== undefined && valuesEqual(value, wanted, near);
 }
 
 function unconfirmed(id: string, other: Json | undefined, confirmMs: number): CausewayError {
