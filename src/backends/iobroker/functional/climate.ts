@@ -1,7 +1,7 @@
 // Heating, cooling and fans.
 import type { CommandDecl } from '../../../model/capability.ts';
 import type { StateObject } from '../wire.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, Plan } from './draft.ts';
 import { switchBy } from './lights.ts';
 import { celsius, vocabulary } from './scales.ts';
 
@@ -26,9 +26,10 @@ const SPEEDS = [
 function setpoint(draft: Draft, attribute: string, command: string, state: StateObject | undefined): void {
   if (!state) return;
   const scale = celsius(state);
-  const declared = { type: 'number', unit: '°C', ...(state.step !== undefined && { step: state.step }) } as const;
-  draft.attribute('thermostat', attribute, state, scale, declared);
-  draft.command('thermostat', command, ({ temperature = null }) => [{ state, value: scale.write(temperature) }]);
+  const { step = state.step } = scale;
+  draft.attribute('thermostat', attribute, state, step === undefined ? scale : { ...scale, step });
+  const plan: Plan = ({ temperature = null }) => [{ state, value: scale.write(temperature) }];
+  draft.command('thermostat', command, plan, [], { temperature: scale });
 }
 
 /** A mode by its labels; without labels nobody knows what its numbers mean. */

@@ -58,24 +58,49 @@ export class Draft {
       const native = value(state.id);
       return native === undefined ? undefined : scale.read(native);
     };
-    this.add(capability, attribute, [state.id], read, scale.isPlain === true, declared);
-  }
-
-  /** An attribute that several states make. */
-  made(capability: CapabilityName, attribute: string, states: readonly StateObject[], read: Derived['read']): void {
     this.add(
       capability,
       attribute,
-      states.map(({ id }) => id),
+      [state.id],
       read,
-      false,
+      scale.isPlain === true,
+      coarse(capability, attribute, scale, declared),
     );
   }
 
-  /** A command of a capability. @param without optional arguments that this device could only ignore */
-  command(capability: CapabilityName, name: string, plan: Plan, without: readonly string[] = []): void {
+  /** An attribute that several states make. @param step how far what is written may be told back rounded */
+  made(
+    capability: CapabilityName,
+    attribute: string,
+    states: readonly StateObject[],
+    read: Derived['read'],
+    step?: number,
+  ): void {
+    const ids = states.map(({ id }) => id);
+    this.add(
+      capability,
+      attribute,
+      ids,
+      read,
+      false,
+      coarse(capability, attribute, step === undefined ? {} : { step }),
+    );
+  }
+
+  /**
+   * A command of a capability.
+   * @param without optional arguments that this device could only ignore
+   * @param scales what an argument becomes: only what the state can hold is taken
+   */
+  command(
+    capability: CapabilityName,
+    name: string,
+    plan: Plan,
+    without: readonly string[] = [],
+    scales: Readonly<Record<string, Scale>> = {},
+  ): void {
     const canonical = CAPABILITIES[capability].commands[name];
-    if (canonical) this.declare(capability, name, plan, less(canonical, without));
+    if (canonical) this.declare(capability, name, plan, fitting(less(canonical, without), scales));
   }
 
   /** A command with words of the device's own. */
@@ -92,12 +117,27 @@ export class Draft {
     ids: readonly string[],
     read: Derived['read'],
     isPlain: boolean,
-    declared = CAPABILITIES[capability].attributes[attribute],
+    declared: AttributeDecl | undefined,
   ): void {
     if (!declared || this.derived.has(attribute)) return;
     this.capabilities.add(capability);
     this.derived.set(attribute, { attribute, declared, ids, read, isPlain });
   }
+}
+
+/** An attribute, with the coarseness that it has here. */
+function coarse(
+  capability: CapabilityName,
+  attribute: string,
+  { step }: Pick<Scale, 'step'>,
+  declared = CAPABILITIES[capability].attributes[attribute],
+): AttributeDecl | undefined {
+  return declared && step !== undefined && declared.type === 'number' ? { ...declared, step } : declared;
+}
+
+function fitting(declared: CommandDecl, scales: Readonly<Record<string, Scale>>): CommandDecl {
+  if (!declared.args.some(({ name }) => scales[name]?.range)) return declared;
+  return { ...declared, args: declared.args.map(arg => ({ ...arg, ...scales[arg.name]?.range })) };
 }
 
 function less(declared: CommandDecl, without: readonly string[]): CommandDecl {

@@ -61,8 +61,9 @@ function colorBy(
   paint: (color: Hsv, value: ValueOf) => readonly Write[],
   dimmer: StateObject | undefined,
 ): void {
-  draft.made('color', 'hue', states, value => read(value)?.hue);
-  draft.made('color', 'saturation', states, value => read(value)?.saturation);
+  // Three bytes are coarser than hue and saturation.
+  draft.made('color', 'hue', states, value => read(value)?.hue, 2);
+  draft.made('color', 'saturation', states, value => read(value)?.saturation, 2);
   draft.command('color', 'setColor', ({ hue = 0, saturation = 100, level }, value) => {
     // Brightness is the dimmer's where there is one, else the colour's own.
     const own = dimmer ? 100 : Number(level ?? read(value)?.level ?? 100);
@@ -126,7 +127,9 @@ export function light(draft: Draft, has: Has, type: string): void {
       write(white, scale, colorTemperature),
       ...dimmed(dimmer, level),
     ];
-    draft.command('color_temperature', 'setColorTemperature', tint, dimmer ? [] : ['level']);
+    draft.command('color_temperature', 'setColorTemperature', tint, dimmer ? [] : ['level'], {
+      colorTemperature: scale,
+    });
   }
   colors(draft, has, dimmer);
 }

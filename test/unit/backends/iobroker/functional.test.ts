@@ -1,5 +1,6 @@
 // Functional devices: canonical attributes and commands made of ioBroker's states, both ways.
 import { describe, expect, test } from 'vitest';
+import { valuesEqual } from '../../../../src/model/value.ts';
 import { branch, catalogueOf, deviceOf, put, state, valueIn, writesOf } from './kit.ts';
 
 const readOnly = { write: false };
@@ -79,6 +80,39 @@ describe('a light', () => {
     });
   });
 
+  test('has white that is told back rounded, as far as that is the same, and takes only what it can be', async () => {
+    const lamp = await deviceOf({
+      ct: state('number', 'level.color.temperature', { min: 153, max: 500, unit: 'mired' }),
+    });
+    const { step = 0 } = lamp.device.attributes.colorTemperature ?? {};
+    for (let wanted = 2_000; wanted <= 6_500; wanted += 50) {
+      const { ct = null } = writesOf(lamp, 'setColorTemperature', { colorTemperature: wanted });
+      const told = valueIn(lamp, 'colorTemperature', { ct });
+      expect([wanted, valuesEqual(told ?? null, wanted, step)]).toEqual([wanted, true]);
+    }
+    const [arg] = lamp.device.commands.setColorTemperature?.args ?? [];
+    expect(arg).toMatchObject({ min: 2_000, max: 6_536 });
+    const kelvin = await deviceOf({
+      ct: state('number', 'level.color.temperature', { min: 2200, max: 6500, unit: 'K' }),
+    });
+    expect(kelvin.device.commands.setColorTemperature?.args[0]).toMatchObject({ min: 2200, max: 6500 });
+  });
+
+  test.each([
+    [0, 254, undefined],
+    [0, 50, undefined],
+    [0, 1, 0.05],
+    [10, 30, 1],
+  ])('of %d–%d in steps of %s is told back as bright as it was wanted', async (min, max, step) => {
+    const lamp = await deviceOf({ bri: state('number', 'level.dimmer', { min, max, ...(step && { step }) }) });
+    const declared = lamp.device.attributes.level;
+    for (let level = 0; level <= 100; level++) {
+      const { bri = null } = writesOf(lamp, 'setLevel', { level });
+      const told = valueIn(lamp, 'level', { bri });
+      expect([level, told, valuesEqual(told ?? null, level, declared?.step)]).toEqual([level, told, true]);
+    }
+  });
+
   test('has hue and saturation of 0–100, from degrees', async () => {
     const lamp = await deviceOf({
       hue: state('number', 'level.color.hue', { min: 0, max: 360 }),
@@ -140,6 +174,13 @@ describe('heating', () => {
     expect(valueIn(heating, 'temperature', { now: 68 })).toBe(20);
     expect(valueIn(heating, 'heatingSetpoint', { set: 70 })).toBe(21.11);
     expect(writesOf(heating, 'setHeatingSetpoint', { temperature: 21.11 })).toEqual({ set: 70 });
+    expect(heating.device.commands.setHeatingSetpoint?.args[0]).toMatchObject({ min: 4.44, max: 32.22 });
+    for (let wanted = 5; wanted <= 32; wanted += 0.1) {
+      const { set = null } = writesOf(heating, 'setHeatingSetpoint', { temperature: wanted });
+      const told = valueIn(heating, 'heatingSetpoint', { set }) ?? null;
+      const { step } = heating.device.attributes.heatingSetpoint ?? {};
+      expect([wanted, told, valuesEqual(told, wanted, step)]).toEqual([wanted, told, true]);
+    }
   });
 
   test('has modes by their labels', async () => {
