@@ -89,7 +89,9 @@ export function createTold(sink: BackendSink, counters: Counters, elapsed: () =>
         if (raw === undefined || !entry.device.attributes[attribute]) continue;
         const declared = entry.device.attributes[attribute];
         const last = entry.values.get(attribute);
-        if (last && declared.telemetry && now - last.at < TELEMETRY_MS) continue;
+        // That there is none any more, or again, is no mere measure.
+        const isMeasure = declared.telemetry && raw !== null && last !== undefined && last.value !== null;
+        if (isMeasure && now - last.at < TELEMETRY_MS) continue;
         const value = fitting(entry, attribute, raw);
         // What never had a value is nothing to tell.
         if (last ? valuesEqual(last.value, value, declared.step) : value === null) continue;

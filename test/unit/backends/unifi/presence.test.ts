@@ -41,6 +41,13 @@ describe('a client', () => {
     expect(having(seen(0), seen(310_000, 0), listed(310_000, true)).is).toBe('not present');
   });
 
+  test('that is away is not home again by an old sighting, however it is told', () => {
+    const away = having(seen(0), listed(400_000, false));
+    expect(learn(away, seen(500_000, 50_000), GRACE).is).toBe('not present');
+    expect(learn(away, recalled(500_000, 199_000), GRACE).is).toBe('not present');
+    expect(learn(away, seen(500_000, 201_000), GRACE).is).toBe('present');
+  });
+
   test('that an event calls gone stays present for the grace time, and disconnected after moments', () => {
     const gone = having(seen(0), left(50_000));
     expect(gone).toMatchObject({ is: 'present', isConnected: true });
@@ -136,6 +143,21 @@ describe('whatever happens', () => {
           presence = learn(presence, step, GRACE);
           last = Math.max(last, sightingOf(step));
           if (step.type === 'listed' && step.at - last >= GRACE) expect(presence.is).toBe('not present');
+        }
+      }),
+    );
+  });
+
+  test('nobody comes home who was not seen within the grace time', () => {
+    fc.assert(
+      fc.property(history, steps => {
+        let presence = nobody;
+        let last = LONG_AGO;
+        for (const step of steps) {
+          const before = presence;
+          presence = learn(presence, step, GRACE);
+          last = Math.max(last, sightingOf(step));
+          if (before.is !== 'present' && presence.is === 'present') expect(step.at - last).toBeLessThan(GRACE);
         }
       }),
     );

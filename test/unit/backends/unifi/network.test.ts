@@ -1,0 +1,184 @@
+// Lists, messages and events put together, with the hands of the clock in the hands of the test: what is newer wins.
+import { describe, expect, test } from 'vitest';
+import type { Snapshot } from '../../../../src/backends/unifi/console/snapshot.ts';
+import { readClients, readDevices, readWlans } from '../../../../src/backends/unifi/console/wire.ts';
+import { newCounters } from '../../../../src/backends/unifi/counters.ts';
+import { noClients } from '../../../../src/backends/unifi/network/clients.ts';
+import { createNetwork } from '../../../../src/backends/unifi/network/network.ts';
+import { createTold } from '../../../../src/backends/unifi/network/told.ts';
+import { silentLog } from '../../../../src/lib/log.ts';
+import { recorder } from '../kit.ts';
+
+const PHONE = '00:00:5e:00:53:01';
+const AP = '00:00:5e:00:53:f2';
+const EPOCH = 1_800_000_000_000;
+
+async function stage() {
+  let now = 0;
+  const counters = newCounters();
+  const sink = recorder();
+  const told = createTold(sink, counters, () => now);
+  const network = createNetwork({
+    backend: 'unifi',
+    site: 'default',
+    siteName: 'Home',
+    version: '9.0.114',
+    told,
+    memory: noClients(),
+    log: silentLog,
+    counters,
+    graceMs: 300_000,
+    knownForMs: 86_400_000,
+    watchedSince: Number.NEGATIVE_INFINITY,
+    elapsed: () => now,
+    consoleOffset: () => EPOCH,
+    onWan: () => {},
+  });
+  const seconds = () => Math.floor((EPOCH + now) / 1_000);
+  const sta = (more: object = {}) => ({
+    mac: PHONE,
+    name: 'Phone',
+    is_wired: false,
+    ap_mac: AP,
+    last_seen: seconds(),
+    ...more,
+  });
+  const ap = (more: object = {}) => ({
+    mac: AP,
+    type: 'uap',
+    name: 'Hall AP',
+    state: 1,
+    adopted: true,
+    version: '1',
+    ...more,
+  });
+  const wlan = (more: object = {}) => ({ _id: 'w', name: 'Home', enabled: true, ...more });
+  const list = (
+    askedAt: number,
+    rows: { sta?: object[]; users?: object[]; devices?: object[]; wlans?: object[] } = {},
+  ): Snapshot => ({
+    askedAt,
+    stations: readClients(rows.sta ?? [sta()], counters),
+    devices: readDevices(rows.devices ?? [ap()], counters),
+    wans: undefined,
+    health: undefined,
+    users: rows.users && readClients(rows.users, counters),
+    wlans: rows.wlans && readWlans(rows.wlans, counters),
+  });
+  network.takeSnapshot(list(0, { users: [sta()], wlans: [wlan()] }));
+  await told.tellAll();
+  sink.take();
+  const event = (key: string, more: object) => network.takeMessage('events', [{ key, time: EPOCH + now, ...more }]);
+  return {
+    network,
+    sink,
+    counters,
+    sta,
+    ap,
+    wlan,
+    list,
+    event,
+    at: (ms: number) => {
+      now = ms;
+    },
+  };
+}
+
+describe('a list that was asked for before', () => {
+  test('an event of a device does not undo it', async () => {
+    const { at, event, network, list, sink } = await stage();
+    at(1_000);
+    event('EVT_AP_Lost_Contact', { ap: AP });
+    at(1_200);
+    network.takeSnapshot(list(900));
+    const lines = sink.take().filter(line => /connectivity|!/.test(line));
+    expect(lines).toEqual([`unifi:device:${AP}/connectivity=offline`, `unifi:device:${AP}!offline={}`]);
+    at(60_000);
+    network.takeSnapshot(list(59_000));
+    expect(sink.take()).toContain(`unifi:device:${AP}!online={}`);
+  });
+
+  test('a message of a WLAN does not undo it', async () => {
+    const { at, network, list, sink, wlan } = await stage();
+    at(1_000);
+    network.takeMessage('wlanconf:sync', [wlan({ enabled: false })]);
+    network.takeSnapshot(list(900, { wlans: [wlan()] }));
+    expect(sink.take().filter(line => line.includes('switch'))).toEqual(['unifi:wlan:w/switch=off']);
+  });
+
+  test('a client came does not take it away again', async () => {
+    const { at, network, list, sink, event } = await stage();
+    at(30_000);
+    network.takeSnapshot(list(29_900, { sta: [] }));
+    at(40_000);
+    event('EVT_WU_Connected', { user: PHONE, ap: AP });
+    network.takeSnapshot(list(39_900, { sta: [] }));
+    expect(sink.take().filter(line => line.includes('connectivity') || line.includes('connected'))).toEqual([
+      `unifi:client:${PHONE}/connectivity=offline`,
+      `unifi:client:${PHONE}!disconnected={"accessPoint":"${AP}"}`,
+      `unifi:client:${PHONE}/connectivity=online`,
+      `unifi:client:${PHONE}!connected={"accessPoint":"${AP}"}`,
+    ]);
+  });
+
+  test('a client was forgotten does not bring it back', async () => {
+    const { at, network, list, sink } = await stage();
+    at(1_000);
+    network.takeMessage('user:delete', [{ mac: PHONE }]);
+    network.takeSnapshot(list(900));
+    expect(sink.take().filter(line => line.includes(PHONE))).toEqual([`removed: unifi:client:${PHONE}`]);
+  });
+});
+
+describe('what is told', () => {
+  test('of counters comes once a minute at most', async () => {
+    const { at, network, list, sink, sta } = await stage();
+    const signals = () => sink.take().filter(line => line.includes('/signal='));
+    at(10_000);
+    network.takeSnapshot(list(10_000, { sta: [sta({ signal: -60 })] }));
+    expect(signals()).toEqual([`unifi:client:${PHONE}/signal=-60`]);
+    at(40_000);
+    network.takeSnapshot(list(40_000, { sta: [sta({ signal: -80 })] }));
+    expect(signals()).toEqual([]);
+    at(70_000);
+    network.takeSnapshot(list(70_000, { sta: [sta({ signal: -80 })] }));
+    expect(signals()).toEqual([`unifi:client:${PHONE}/signal=-80`]);
+    at(130_000);
+    network.takeSnapshot(list(130_000, { sta: [sta({ signal: -81 })] }));
+    expect(signals()).toEqual([]);
+  });
+
+  test('of one that has gone says that there is no signal any more', async () => {
+    const { at, network, list, sink, sta } = await stage();
+    at(10_000);
+    network.takeSnapshot(list(10_000, { sta: [sta({ signal: -60 })] }));
+    at(20_000);
+    network.takeSnapshot(list(20_000, { sta: [] }));
+    expect(sink.take()).toContain(`unifi:client:${PHONE}/signal=null (unknown)`);
+    at(30_000);
+    network.takeSnapshot(list(30_000, { sta: [sta({ signal: -70 })] }));
+    expect(sink.take()).toContain(`unifi:client:${PHONE}/signal=-70`);
+  });
+
+  test('of a device with another name, or more ports, is a new declaration', async () => {
+    const { network, sink, ap } = await stage();
+    network.takeMessage('device:sync', [ap({ name: 'Attic AP' })]);
+    network.takeMessage('device:sync', [ap({ name: 'Attic AP', port_table: [{ port_idx: 1, up: true }] })]);
+    expect(sink.take().filter(line => line.startsWith('device: '))).toHaveLength(2);
+    expect(Object.keys(sink.declared.get(`unifi:device:${AP}`)?.attributes ?? {})).toContain('port:1:link');
+  });
+
+  test('of a device that waits to be adopted is nothing', async () => {
+    const { network, sink } = await stage();
+    network.takeMessage('device:add', [{ mac: '00:00:5e:00:53:aa', type: 'uap', adopted: false }]);
+    expect(sink.take()).toEqual([]);
+  });
+
+  test('of a value that is none of the declared words is unknown, and counted', async () => {
+    const { network, sink, ap, counters } = await stage();
+    network.takeMessage('device:sync', [ap({ led_override: 'on' })]);
+    network.takeMessage('device:sync', [ap({ led_override: 'disco' })]);
+    expect(sink.take()).toContain(`unifi:device:${AP}/led=null (unknown)`);
+    expect(counters.misfits).toBe(1);
+  });
+});
