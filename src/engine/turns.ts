@@ -31,6 +31,8 @@ const LAZY_NEXT_MS = 20;
 // Every so many lazy flushes the slowest of all changes go along.
 const RIPEN_EVERY = 20;
 const RETRY_MS = 1_000;
+/** A power cut takes what was told in this time at most. */
+const SYNC_MS = 5_000;
 
 /** The loop of turns. */
 export class Turns {
@@ -44,6 +46,7 @@ export class Turns {
   private isTurning = false;
   private isScheduled = false;
   private cancelFlush: (() => void) | undefined;
+  private cancelSync: (() => void) | undefined;
   private flushes = 0;
   private readonly whenIdle: (() => void)[] = [];
 
@@ -141,6 +144,7 @@ export class Turns {
         await store.commit(changes, 'full');
         this.commits++;
         this.stored();
+        this.synced();
         return true;
       } catch (error) {
         this.notStored(error);
@@ -174,7 +178,10 @@ export class Turns {
       try {
         if (changes.length > 0) await store.commit(changes, 'lazy');
         tx.forgetLazy();
-        if (changes.length > 0) this.stored();
+        if (changes.length > 0) {
+          this.stored();
+          this.syncLater();
+        }
       } catch (error) {
         tx.returnLazy();
         if (!this.isStopped) this.notStored(error);
@@ -186,11 +193,27 @@ export class Turns {
     });
   }
 
+  /** Any commit that is on the disk takes all before it along. */
+  private syncLater(): void {
+    const { store, clock } = this.parts;
+    this.cancelSync ??= clock.after(SYNC_MS, () => {
+      this.cancelSync = undefined;
+      if (this.isStopped) return;
+      store.commit([{ table: 'meta', key: 'synced', value: clock.now() }], 'full').catch(() => this.syncLater());
+    });
+  }
+
+  private synced(): void {
+    this.cancelSync?.();
+    this.cancelSync = undefined;
+  }
+
   /** Ends the loop; what is collected is stored. */
   async stop(): Promise<void> {
     const { tx, store, log } = this.parts;
     this.isStopped = true;
     this.cancelFlush?.();
+    this.synced();
     tx.ripen();
     const left = [...tx.takeDurable(), ...tx.takeLazy()];
     if (left.length === 0) return;
@@ -203,6 +226,7 @@ export class Turns {
   kill(): void {
     this.isStopped = true;
     this.cancelFlush?.();
+    this.synced();
   }
 
   /** Nothing is left to do now. */

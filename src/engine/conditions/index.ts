@@ -38,6 +38,12 @@ export const Condition: z.ZodType = unionOf(conditions, 'Condition');
 
 /**
  * True for what a `wait_for` takes as a level. Several types name a condition and a trigger; one that has the fields of
- * a condition is one (a level is looked at first, and misses nothing).
+ * a condition is one (a level is looked at first, and misses nothing). A bare topic is waited for: that some message was
+ * there once is no answer to a request.
  */
-export const isCondition: (config: object) => boolean = memoByObject(config => Condition.safeParse(config).success);
+export const isCondition: (config: object) => boolean = memoByObject(
+  config => Condition.safeParse(config).success && !isBareTopic(config),
+);
+
+const isBareTopic = (config: { type?: unknown; is?: unknown; above?: unknown; below?: unknown }): boolean =>
+  config.type === 'mqtt' && config.is === undefined && config.above === undefined && config.below === undefined;
