@@ -48,7 +48,13 @@ function ofTrigger(c: Config, path: string): Finding[] {
   return [];
 }
 
-const never = (path: string, message: string): Finding => ({ code: 'never_fires', severity: 'warning', path, message });
+const never = (path: string, message: string, hint?: string): Finding => ({
+  code: 'never_fires',
+  severity: 'warning',
+  path,
+  message,
+  ...(hint !== undefined && { hint }),
+});
 
 /** A day of the month that some of its months do not have. */
 function skipsMonths(cron: string, path: string): Finding[] {
@@ -114,7 +120,14 @@ function ofWindow(c: Config, path: string): Finding[] {
   return [{ code: 'wraps_midnight', severity: 'info', path, message }];
 }
 
+/** Steps that only hold others. */
+const BLOCKS = new Set(['if', 'choose', 'repeat', 'parallel', 'sequence']);
+
 function ofStep(step: StepConfig, path: string): Finding[] {
+  if (step.retry !== undefined && BLOCKS.has(step.type)) {
+    const message = `retry does nothing on ${step.type}: a step is tried again, not what it holds`;
+    return [never(`${path}/retry`, message, 'put retry on the steps inside')];
+  }
   if (step.type !== 'wait_for' || step.timeout !== undefined) return [];
   const message = 'without a timeout the wait ends after an hour';
   return [

@@ -114,6 +114,15 @@ describe('a rule by itself', () => {
     expect(said({ triggers: [{ type: 'cron', cron: '0 8 28 * *' }] })).toEqual([]);
   });
 
+  test('of a retry on a step that only holds others is that it does nothing', () => {
+    const retry = { times: 2, backoff: '5s' };
+    const steps = [{ type: 'log', message: 'x' }];
+    expect(said({ actions: [{ type: 'sequence', do: steps, retry }] })).toEqual([
+      'warning never_fires actions/0/retry',
+    ]);
+    expect(said({ actions: [{ type: 'sequence', do: [{ ...steps[0], retry }] }] })).toEqual([]);
+  });
+
   test('that can never fire, or always may, is told', () => {
     const motion = { type: 'state', device: 'virtual:motion', attribute: 'motion' };
     const both = {
