@@ -1,4 +1,5 @@
 // What operations work on: the parts of the running gateway, each behind the narrowest type that serves.
+import type { Observable } from 'rxjs';
 import type { Supervised } from '../backends/supervisor.ts';
 import type { Authority } from '../engine/core.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -52,6 +53,7 @@ export interface Gateway {
   readonly addresses: { http?: string; mqtt?: string };
   /** The newest events, oldest first, bounded. */
   readonly recent: {
+    readonly events$: Observable<Event>;
     list(): readonly Event[];
     next(matches: (event: Event) => boolean, timeoutMs: number, signal: AbortSignal): Promise<Event | undefined>;
   };

@@ -12,12 +12,14 @@ import { ruleOps } from './rules.ts';
 import { sceneOps } from './scenes.ts';
 import { swapOps } from './swap.ts';
 import { systemOps } from './systems.ts';
+import { waitOps } from './wait.ts';
 
 /** All operations, in the order in which they are listed. */
 export const ops = [
   ...ruleOps,
   ...deviceOps,
   ...swapOps,
+  ...waitOps,
   ...historyOps,
   ...houseOps,
   ...sceneOps,
