@@ -8,6 +8,7 @@ import type { Gateway } from './gateway.ts';
 import { historyOps } from './history.ts';
 import { houseOps } from './house.ts';
 import type { Op } from './op.ts';
+import { roomOps } from './rooms.ts';
 import { ruleOps } from './rules.ts';
 import { sceneOps } from './scenes.ts';
 import { swapOps } from './swap.ts';
@@ -20,6 +21,7 @@ export const ops = [
   ...deviceOps,
   ...swapOps,
   ...waitOps,
+  ...roomOps,
   ...historyOps,
   ...houseOps,
   ...sceneOps,

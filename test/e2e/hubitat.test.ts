@@ -80,6 +80,8 @@ describe.each(['listener', 'eventsocket'])('a hub over the %s', events => {
       room: 'Office',
       state: { contact: 'closed', temperature: 21.5, battery: 87 },
     });
+    const { rooms } = await gateway.call('list_rooms');
+    expect(rooms).toContainEqual({ room: 'Hall', count: 1, devices: ['hubitat:2'] });
   });
 
   it('goes the whole way: its event, a rule, a command at the hub, and the report that comes of it', async () => {
