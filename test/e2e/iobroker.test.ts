@@ -129,6 +129,32 @@ describeIobroker('an ioBroker with a gateway', () => {
     expect(io.commands('hue.0.lamp.on')).toHaveLength(before + 1);
   });
 
+  test('a command that nobody confirms ends in doubt, one that does not fit is refused, and a switch in its app is a person’s', async () => {
+    const ask = (args: object) =>
+      gateway.call('send_command', { device: 'iobroker:hue.0.lamp', command: 'set:on', ...args });
+    io.onCommand = () => undefined;
+    const before = io.commands('hue.0.lamp.on').length;
+    await expect(ask({ args: { value: false } })).rejects.toMatchObject({
+      error: { code: 'BACKEND_UNCONFIRMED', details: { outcome: 'in_doubt' }, hint: expect.any(String) },
+    });
+    await soon(
+      () => watcher.under('causeway/result/iobroker/hue.0.lamp').at(-1)?.json.outcome === 'in_doubt',
+      'the result in doubt',
+    );
+    expect(io.commands('hue.0.lamp.on')).toHaveLength(before + 1);
+    await expect(ask({ args: { value: 'off' } })).rejects.toMatchObject({ status: 400 });
+    expect(io.commands('hue.0.lamp.on')).toHaveLength(before + 1);
+
+    io.onCommand = (_id, state) => ({ val: state.val });
+    await io.setState('hue.0.lamp.on', {
+      val: false,
+      ack: false,
+      from: 'system.adapter.vis.0',
+      user: 'system.user.admin',
+    });
+    expect((await event('hue.0.lamp', 'on', false)).json.cause).toMatchObject({ by: 'user' });
+  });
+
   test('a state, or its object, that is deleted while a rule holds on it ends the hold; a restart of the adapter does not', async () => {
     for (const name of ['deleted', 'gone', 'restarted']) {
       await io.setState(`hue.0.${name}.value`, true);
