@@ -56,7 +56,10 @@ export const IobrokerSchema = z
       .enum(['off', 'error', 'warn', 'info', 'debug'])
       .meta({ description: 'From which level on ioBroker’s own log is followed; wants `admin`' })
       .default('off'),
-    admin: address('The admin adapter, for logs; user and password are the same', 'ws://iobroker.lan:8081').optional(),
+    admin: address(
+      'The admin adapter, for the log and to delete objects; user and password are the same',
+      'ws://iobroker.lan:8081',
+    ).optional(),
   })
   .refine(({ user, password }) => (user === undefined) === (password === undefined), {
     path: ['password'],

@@ -22,11 +22,11 @@ describeIobroker('the operations of ioBroker', () => {
   /** When the series of the history began. */
   let began: number;
 
-  const call = async (name: string, input: object = {}): Promise<Answer> => {
+  const call = async (name: string, input: object = {}, dryRun = false): Promise<Answer> => {
     const operation = iobrokerOperations.find(one => one.name === name);
     if (!operation) throw new Error(`no operation ${name}`);
     const context = {
-      dryRun: false,
+      dryRun,
       signal: new AbortController().signal,
       journal: {
         query: async ({ from = 0, to = Number.POSITIVE_INFINITY, newestFirst = false, limit = 0 }) => {
@@ -136,6 +136,15 @@ describeIobroker('the operations of ioBroker', () => {
     });
   });
 
+  test('an object is deleted, but not what others lie below', async () => {
+    await io.addState('other.0.gone', { name: 'gone', type: 'number', role: 'value' }, 1);
+    await expect(call('delete_iobroker_object', { id: 'hue.0.lamp' })).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+    expect(await call('delete_iobroker_object', { id: 'other.0.gone' }, true)).toMatchObject({ deleted: false });
+    expect(await io.getObject('other.0.gone')).not.toBeNull();
+    expect(await call('delete_iobroker_object', { id: 'other.0.gone' })).toMatchObject({ deleted: true });
+    await expect(call('delete_iobroker_object', { id: 'other.0.gone' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   test.each([
     [{ query: 'schreibtisch' }, ['hue.0.lamp']],
     [{ query: 'LAMP.ON' }, ['hue.0.lamp.on']],
@@ -153,6 +162,15 @@ describeIobroker('the operations of ioBroker', () => {
       return;
     }
     expect(ids(await search, 'objects')).toEqual(expected);
+  });
+
+  test('objects of every type can be searched', async () => {
+    const { input } = iobrokerOperations.find(({ name }) => name === 'search_iobroker_objects') ?? {};
+    const types = (
+      input as unknown as z.ZodObject<{ type: z.ZodOptional<z.ZodEnum<Record<string, string>>> }>
+    ).shape.type.unwrap().options;
+    expect(types.length).toBeGreaterThan(10);
+    for (const type of types) await call('search_iobroker_objects', { type });
   });
 
   test('devices come by room, with the states behind each attribute', async () => {

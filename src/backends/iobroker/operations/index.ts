@@ -3,7 +3,7 @@ import type { BackendOperation } from '../../operation.ts';
 import { getHistory } from './history.ts';
 import { listInstances } from './instances.ts';
 import { getLogs } from './logs.ts';
-import { getObject, searchObjects } from './objects.ts';
+import { deleteObject, getObject, searchObjects } from './objects.ts';
 import { pingHost } from './ping.ts';
 import { listDevices, listFunctions, listRooms } from './places.ts';
 import { listStates } from './states.ts';
@@ -13,6 +13,7 @@ export const iobrokerOperations: readonly BackendOperation[] = [
   listStates,
   getObject,
   searchObjects,
+  deleteObject,
   listDevices,
   listInstances,
   listRooms,

@@ -30,6 +30,7 @@ export const getObject = defineOperation({
   },
 });
 
+// Those of which ioBroker has a view.
 const TYPES = [
   'state',
   'channel',
@@ -40,8 +41,9 @@ const TYPES = [
   'adapter',
   'host',
   'script',
-  'schedule',
   'chart',
+  'meta',
+  'config',
   'user',
   'group',
 ] as const;
@@ -135,3 +137,31 @@ export function enumOf(connection: Connection, kind: 'rooms' | 'functions', name
 
 const membersOf = (connection: Connection, kind: 'rooms' | 'functions', named: string): ReadonlySet<string> =>
   new Set(enumOf(connection, kind, named).members);
+
+/** The end of an object. */
+export const deleteObject = defineOperation({
+  name: 'delete_iobroker_object',
+  title: 'Delete an ioBroker object',
+  description:
+    'Deletes an object of ioBroker, a state with its value. One with others below it is refused. Only the admin adapter may ' +
+    'do it: wants `admin` in the configuration.',
+  input: z.strictObject({ id: z.string().min(1), confirm: z.boolean().optional() }),
+  output: z.looseObject({ id: z.string(), deleted: z.boolean() }),
+  effect: 'destructive',
+  scope: 'admin',
+  path: 'object/delete',
+  async run(backend: IobrokerBackend, { id }, { dryRun }) {
+    const connection = backend.live;
+    const { type } = await requireObject(connection, id);
+    const below = await objectsOf(connection, [...TYPES], `${id}.`);
+    if (below.length > 0) {
+      throw new CausewayError('INPUT_INVALID', `${id} has ${below.length} objects below it, such as ${below[0]?.id}`, {
+        path: 'id',
+        hint: 'delete those first',
+      });
+    }
+    const admin = await backend.logs.open();
+    if (!dryRun) await admin.ask('delObject', id);
+    return { id, type: type ?? null, deleted: !dryRun };
+  },
+});
