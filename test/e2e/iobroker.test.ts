@@ -142,7 +142,9 @@ describeIobroker('an ioBroker with a gateway', () => {
       'the result in doubt',
     );
     expect(io.commands('hue.0.lamp.on')).toHaveLength(before + 1);
-    await expect(ask({ args: { value: 'perhaps' } })).rejects.toMatchObject({ status: 400 });
+    await expect(ask({ args: { value: 'perhaps' } })).rejects.toMatchObject({
+      error: { code: 'ARGUMENT_INVALID' },
+    });
     expect(io.commands('hue.0.lamp.on')).toHaveLength(before + 1);
 
     io.onCommand = (_id, state) => ({ val: state.val });
