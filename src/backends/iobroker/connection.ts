@@ -86,7 +86,8 @@ export class Connection {
     this.catalogue = new Catalogue({ ...of, languageOf: () => this.names });
     const { catalogue } = this;
     this.known = new Known({ catalogue, sink, counters, isUnowned: unownedOf(config), now: () => clock.now() });
-    this.reachability = new Reachability({ catalogue, sink, valueOf: this.known.valueOf });
+    const { known } = this;
+    this.reachability = new Reachability({ catalogue, sink, valueOf: known.valueOf, qualityOf: known.qualityOf });
   }
 
   get backend(): string {
@@ -245,7 +246,7 @@ export class Connection {
     const isOurs = this.sending?.take(id, state) ?? false;
     this.known.take(id, state, isOurs);
     for (const { mapped } of this.catalogue.hearersOf(id)) {
-      if (mapped.blueprint.reachability.length > 0) this.reachability.tellDevice(mapped, 'changed');
+      if (this.reachability.mayHaveChanged(mapped, state)) this.reachability.tellDevice(mapped, 'changed');
     }
   }
 

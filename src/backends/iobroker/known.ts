@@ -49,6 +49,8 @@ export class Known {
 
   readonly valueOf: ValueOf = id => this.values.get(id)?.value;
 
+  readonly qualityOf = (id: string): Quality | undefined => this.values.get(id)?.quality;
+
   /** Takes the states of a snapshot, without telling them. */
   load(id: string, state: IobState): void {
     this.keep(id, state);

@@ -1,7 +1,7 @@
 // Which devices can be reached: their adapter's instance must live and be connected, and they must not say themselves
 // that they are gone. ioBroker does not mark the values of an instance that died (js-controller#232).
 import type { BackendSink } from '../../model/command.ts';
-import type { Json } from '../../model/value.ts';
+import type { Json, Quality } from '../../model/value.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ValueOf } from './functional/index.ts';
 import { idAt, type Mapped } from './map.ts';
@@ -18,6 +18,8 @@ export interface ReachabilityParts {
   readonly catalogue: Catalogue;
   readonly sink: BackendSink;
   readonly valueOf: ValueOf;
+  /** Of the last confirmed value; undefined where none is known. */
+  qualityOf(id: string): Quality | undefined;
 }
 
 /** Instances, and what was told of devices. */
@@ -69,6 +71,11 @@ export class Reachability {
     this.parts.sink.report({ type: 'availability', device: id, state: isReachable ? 'online' : 'offline' });
   }
 
+  /** Whether a state may have changed what was told of a device. */
+  mayHaveChanged({ device, blueprint }: Mapped, state: IobState | undefined): boolean {
+    return blueprint.reachability.length > 0 || (state?.q ?? 0) !== 0 || this.told.get(device.id) === false;
+  }
+
   /** Forgets a device. */
   forget(id: string): void {
     this.told.delete(id);
@@ -83,7 +90,12 @@ export class Reachability {
     const mustLive = instance?.mode === 'daemon';
     if (mustLive && this.alive.get(name) !== true) return false;
     if (this.connected.get(name) === false) return false;
-    const { reachability } = mapped.blueprint;
+    const { reachability, hearing } = mapped.blueprint;
+    const own = [...hearing.keys()]
+      .filter(place => place[0] === '+')
+      .map(place => this.parts.qualityOf(idAt(mapped, place)));
+    const known = own.filter(quality => quality !== undefined);
+    if (known.length > 0 && known.every(quality => quality === 'unavailable')) return false;
     return !reachability.some(({ id, unreachable }) => this.parts.valueOf(idAt(mapped, id)) === unreachable);
   }
 }
