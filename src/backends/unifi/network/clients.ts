@@ -166,12 +166,15 @@ export function createClients(parts: ClientParts): Clients {
     const one = member(mac, clientName(row), isWireless || row.is_wired === false);
     if (!one) return false;
     meet(row, one.name);
+    const byAp = row._last_seen_by_uap;
     if (isGhost(row, one)) {
       ghosts.add(mac);
+      // What the access points saw of it last is true all the same.
+      if (byAp !== undefined) step(mac, one, { type: 'recalled', at: elapsed(), seenAt: at(byAp * 1_000) });
       return false;
     }
     ghosts.delete(mac);
-    const lastSeen = Math.max(row.last_seen ?? 0, (row.is_wired ? undefined : row._last_seen_by_uap) ?? 0);
+    const lastSeen = Math.max(row.last_seen ?? 0, (row.is_wired ? undefined : byAp) ?? 0);
     const seenAt = lastSeen === 0 ? undefined : at(lastSeen * 1_000);
     if (isOlder) {
       if (seenAt !== undefined) step(mac, one, { type: 'recalled', at: elapsed(), seenAt });

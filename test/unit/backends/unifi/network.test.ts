@@ -130,6 +130,40 @@ describe('a list that was asked for before', () => {
   });
 });
 
+describe('a ghost of the wired bug', () => {
+  const ghost = (byAp: number) => ({
+    mac: PHONE,
+    is_wired: true,
+    sw_port: 3,
+    last_seen: EPOCH / 1_000 + 10_000,
+    _last_seen_by_uap: (EPOCH + byAp) / 1_000,
+    'wired-rx_bytes-r': 0,
+  });
+  const presences = (lines: string[]) => lines.filter(line => line.includes('/presence='));
+
+  test('goes away after the time in which no access point saw it, however fresh the rest of it is', async () => {
+    const { at, network, list, sink } = await stage();
+    for (const ms of [30_000, 200_000, 319_000]) {
+      at(ms);
+      network.takeSnapshot(list(ms, { sta: [ghost(20_000)] }));
+    }
+    expect(presences(sink.take())).toEqual([]);
+    at(320_000);
+    network.takeSnapshot(list(320_000, { sta: [ghost(20_000)] }));
+    expect(presences(sink.take())).toEqual([`unifi:client:${PHONE}/presence=not present`]);
+  });
+
+  test('with traffic at a port is none: it was plugged in', async () => {
+    const { at, network, list, sink } = await stage();
+    at(30_000);
+    network.takeSnapshot(list(30_000, { sta: [{ ...ghost(0), 'wired-rx_bytes-r': 900 }] }));
+    expect(sink.take()).toContain(`unifi:client:${PHONE}/wired=true`);
+    at(400_000);
+    network.takeSnapshot(list(400_000, { sta: [{ ...ghost(0), 'wired-rx_bytes-r': 900 }] }));
+    expect(presences(sink.take())).toEqual([]);
+  });
+});
+
 describe('what is told', () => {
   test('of counters comes once a minute at most', async () => {
     const { at, network, list, sink, sta } = await stage();
