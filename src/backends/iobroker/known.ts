@@ -108,7 +108,8 @@ export class Known {
   /** Keeps a confirmed value; false when there is none. */
   private keep(id: string, state: IobState): boolean {
     const confirmed = this.read(id, state);
-    if (confirmed) this.values.set(id, confirmed);
+    // By the id that is there already: twenty thousand texts need not be kept twice.
+    if (confirmed) this.values.set(this.parts.catalogue.states.get(id)?.id ?? id, confirmed);
     return confirmed !== undefined;
   }
 
