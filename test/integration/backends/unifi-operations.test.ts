@@ -178,6 +178,15 @@ describe('answers', () => {
   });
 });
 
+test('a client whose last sighting is nonsense is told without it', async () => {
+  const { call } = await stage({
+    prepare: ({ state }) => {
+      state.client(CLIENT.tablet).lastSeen = 1e24;
+    },
+  });
+  expect(await call('get_unifi_client', { device: CLIENT.tablet })).toMatchObject({ name: 'Tablet', last_seen: null });
+});
+
 describe('events', () => {
   test('are those of the system log where there is one, and of the list before', async () => {
     for (const profile of ['network9', 'network10'] as const) {

@@ -82,6 +82,8 @@ export interface Clients {
 /** A guest network of a fair must not fill the registry. */
 const MOST = 5_000;
 const MOST_KNOWN = 50_000;
+/** Clocks of one console differ by less. */
+const AHEAD_MS = 600_000;
 
 /** For one connection. */
 export function createClients(parts: ClientParts): Clients {
@@ -97,6 +99,10 @@ export function createClients(parts: ClientParts): Clients {
 
   /** Elapsed ms of an instant by the console's clock, now at most. */
   const at = (consoleMs: number): number => Math.min(elapsed(), consoleMs - consoleOffset());
+
+  /** The same of a field of a row (s); undefined for none, and for one that lies ahead, which is nonsense. */
+  const seenOf = (seconds: number | undefined): number | undefined =>
+    seconds === undefined || seconds * 1_000 - consoleOffset() > elapsed() + AHEAD_MS ? undefined : at(seconds * 1_000);
 
   const member = (mac: string, name: string, isWireless: boolean): Member | undefined => {
     let found = members.get(mac);
@@ -170,12 +176,13 @@ export function createClients(parts: ClientParts): Clients {
     if (isGhost(row, one)) {
       ghosts.add(mac);
       // What the access points saw of it last is true all the same.
-      if (byAp !== undefined) step(mac, one, { type: 'recalled', at: elapsed(), seenAt: at(byAp * 1_000) });
+      const last = seenOf(byAp);
+      if (last !== undefined) step(mac, one, { type: 'recalled', at: elapsed(), seenAt: last });
       return false;
     }
     ghosts.delete(mac);
-    const lastSeen = Math.max(row.last_seen ?? 0, (row.is_wired ? undefined : byAp) ?? 0);
-    const seenAt = lastSeen === 0 ? undefined : at(lastSeen * 1_000);
+    const sightings = [seenOf(row.last_seen), row.is_wired ? undefined : seenOf(byAp)].filter(one => one !== undefined);
+    const seenAt = sightings.length === 0 ? undefined : Math.max(...sightings);
     if (isOlder) {
       if (seenAt !== undefined) step(mac, one, { type: 'recalled', at: elapsed(), seenAt });
       return one.presence.isConnected;
@@ -202,7 +209,7 @@ export function createClients(parts: ClientParts): Clients {
   /** One that the console remembers. */
   const takeUser = (row: ClientRow): void => {
     const { mac } = row;
-    const seenAt = row.last_seen === undefined ? undefined : at(row.last_seen * 1_000);
+    const seenAt = seenOf(row.last_seen);
     const isRecent = seenAt !== undefined && elapsed() - seenAt < knownForMs;
     const isNoted = row.name !== undefined || row.noted === true || row.blocked === true;
     if (!isRecent && !isNoted && !connected.has(mac)) {

@@ -4,7 +4,7 @@ import { CausewayError } from '../../../lib/errors.ts';
 import type { Flow } from '../flows/flow.ts';
 import { type FlowFilter, flowPage, PAGE } from '../flows/query.ts';
 import type { UnifiBackend } from '../index.ts';
-import { macOf, read } from './row.ts';
+import { instantOf, macOf, read } from './row.ts';
 
 const HOUR_MS = 3_600_000;
 const CLOCK_SLACK_MS = 5_000;
@@ -202,7 +202,7 @@ const analyseFlows = read({
 
 const COLUMNS: readonly (readonly [string, (flow: Flow) => string | number | undefined])[] = [
   ['id', flow => flow.id],
-  ['at', flow => (flow.at === undefined ? undefined : new Date(flow.at).toISOString())],
+  ['at', flow => instantOf(flow.at) ?? undefined],
   ['action', flow => flow.action],
   ['risk', flow => flow.risk],
   ['direction', flow => flow.direction],

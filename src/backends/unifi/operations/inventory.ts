@@ -4,7 +4,7 @@ import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../model/value.ts';
 import type { UnifiBackend } from '../index.ts';
 import type { KnownDevice } from '../network/devices.ts';
-import { device, fresh, LASTS, macOf, Plain, pageOf, paging, plain, read, rowsOf } from './row.ts';
+import { device, fresh, instantOf, LASTS, macOf, Plain, pageOf, paging, plain, read, rowsOf } from './row.ts';
 
 const listSites = read({
   name: 'list_unifi_sites',
@@ -162,7 +162,7 @@ async function clientsOf(backend: UnifiBackend, isFresh: boolean | undefined, si
       ssid: here?.essid ?? null,
       access_point: here?.ap_mac ?? null,
       signal: here?.signal ?? null,
-      last_seen: typeof row.last_seen === 'number' ? new Date(row.last_seen * 1_000).toISOString() : null,
+      last_seen: instantOf(typeof row.last_seen === 'number' ? row.last_seen * 1_000 : null),
     };
   });
 }

@@ -1,5 +1,6 @@
 // What the rows of the table share, so that an operation of a console is a name, a shape and a question.
 import { z } from 'zod';
+import { iso } from '../../../lib/clock.ts';
 import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../model/value.ts';
 import { type BackendOperation, defineOperation, type OperationContext } from '../../operation.ts';
@@ -89,6 +90,13 @@ export async function rowsOf(
 /** A field if it is a text, a number or a yes or no; null otherwise. */
 export const plain = (value: Json | undefined): string | number | boolean | null =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+
+/** The last instant that a date can be. */
+const LAST_MS = 8.64e15;
+
+/** ISO 8601 of epoch ms; null for what is none. */
+export const instantOf = (ms: unknown): string | null =>
+  typeof ms === 'number' && Math.abs(ms) <= LAST_MS ? iso(ms) : null;
 
 /** What `plain` gives. */
 export const Plain = z.union([z.string(), z.number(), z.boolean()]).nullable();

@@ -130,12 +130,22 @@ describe('a list that was asked for before', () => {
   });
 });
 
+test('a sighting that lies hours ahead is none', async () => {
+  const { at, network, list, sink, sta } = await stage();
+  const ahead = (EPOCH + 7_200_000) / 1_000;
+  at(30_000);
+  network.takeSnapshot(list(30_000, { sta: [sta({ last_seen: ahead })] }));
+  at(310_000);
+  network.takeSnapshot(list(310_000, { sta: [sta({ last_seen: ahead })], users: [sta({ last_seen: ahead })] }));
+  expect(sink.take()).toContain(`unifi:client:${PHONE}/presence=not present`);
+});
+
 describe('a ghost of the wired bug', () => {
   const ghost = (byAp: number) => ({
     mac: PHONE,
     is_wired: true,
     sw_port: 3,
-    last_seen: EPOCH / 1_000 + 10_000,
+    last_seen: EPOCH / 1_000 + 500,
     _last_seen_by_uap: (EPOCH + byAp) / 1_000,
     'wired-rx_bytes-r': 0,
   });
