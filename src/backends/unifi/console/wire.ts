@@ -210,7 +210,9 @@ const reader =
   (body, counters) =>
     rows(schema, body, counters);
 
+/** Clients, of `stat/sta`, `rest/user` and messages. */
 export const readClients = reader(Client);
+/** Devices, of `stat/device` and messages. */
 export const readDevices = reader(Device);
 /** Gateways list interfaces among their ports, which have no number. */
 export const readPorts: Read<PortRow> = (body, counters) =>
@@ -219,15 +221,23 @@ export const readPorts: Read<PortRow> = (body, counters) =>
     Array.isArray(body) ? body.filter(row => (row as { port_idx?: unknown } | null)?.port_idx !== undefined) : body,
     counters,
   );
+/** Outlets, of `outlet_table`. */
 export const readOutlets = reader(Outlet);
+/** WLANs, of `rest/wlanconf` and messages. */
 export const readWlans = reader(Wlan);
+/** Subsystems, of `stat/health`. */
 export const readHealth = reader(Health);
+/** Events that the socket told. */
 export const readHappenings = reader(Happening);
+/** Sites, of `self/sites`. */
 export const readSites = reader(SiteRow);
+/** Entries of a page of the system log. */
 export const readLog: Read<LogRow> = (body, counters) =>
   rows(LogEntry, (body as { data?: unknown } | null)?.data, counters);
+/** Sites, of a page of the official API. */
 export const readOfficialSites = (body: unknown, counters: Counters) =>
   rows(OfficialSite, (body as { data?: unknown } | null)?.data, counters);
+/** Lines, of `wan/load-balancing/status`. */
 export const readWans: Read<WanRow> = (body, counters) =>
   rows(Wan, (body as { wan_interfaces?: unknown } | null)?.wan_interfaces, counters);
 

@@ -77,8 +77,10 @@ export function learn(presence: Presence, learned: Learned, graceMs: number): Pr
     case 'left': {
       const leftAt = Math.min(learned.leftAt, learned.at);
       // It has come back since, and this comes late.
-      if (!presence.isConnected || leftAt + SLACK_MS < presence.seenAt) return presence;
-      return { ...presence, leftAt, seenAt: Math.max(presence.seenAt, leftAt) };
+      if (leftAt + SLACK_MS < presence.seenAt) return presence;
+      // It was there until then. Who is away by now is not brought home by it: consoles notice a leaving minutes later.
+      const seenAt = presence.is === 'not present' ? presence.seenAt : Math.max(presence.seenAt, leftAt);
+      return { ...presence, seenAt, ...(presence.isConnected && { leftAt }) };
     }
     case 'settled': {
       const { leftAt } = presence;

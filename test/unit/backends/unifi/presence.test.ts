@@ -56,6 +56,18 @@ describe('a client', () => {
     expect(learn(gone, listed(350_000, false), GRACE).is).toBe('not present');
   });
 
+  test('that an event calls gone while no list has it was there until then', () => {
+    const unlisted = having(seen(0), listed(100_000, false), left(200_000));
+    expect(unlisted).toMatchObject({ isConnected: false, leftAt: undefined });
+    expect(learn(unlisted, listed(499_999, false), GRACE).is).toBe('present');
+    expect(learn(unlisted, listed(500_000, false), GRACE).is).toBe('not present');
+  });
+
+  test('that is away is not brought home by a leaving that is noticed late', () => {
+    expect(having(seen(0), listed(400_000, false), left(410_000)).is).toBe('not present');
+    expect(having(seen(0), listed(400_000, false), left(410_000), listed(420_000, false)).is).toBe('not present');
+  });
+
   test('that is seen after an event called it gone has never been away (home-assistant #34669)', () => {
     expect(having(seen(0), left(50_000), seen(80_000, 79_000), listed(350_000, true))).toMatchObject({
       is: 'present',
