@@ -12,6 +12,7 @@ import { durable } from './durable.ts';
 import { dispatch, lag, timers } from './engine.ts';
 import { hubitat } from './hubitat.ts';
 import { iobroker } from './iobroker.ts';
+import { presence } from './presence.ts';
 import { through } from './through.ts';
 import { weight } from './weight.ts';
 
@@ -24,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   through,
   hubitat,
   iobroker,
+  presence,
 };
 
 const { values } = parseArgs({
