@@ -1,13 +1,14 @@
 // The Maker API (docs2.hubitat.com, "Maker API"): reads are tried again, commands only where twice is the same as once.
+
+import { withSignals } from '../../lib/abort.ts';
 import { type Clock, sleep } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
+import type { Lanes } from '../../lib/lanes.ts';
 import type { Counters } from './counters.ts';
 import { dataOf, isFailure, request } from './http.ts';
-import type { Lanes } from './lanes.ts';
 import type { Refusal } from './refusal.ts';
 import type { HubitatConfig } from './schema.ts';
-import { withSignals } from './signals.ts';
 
 /** What the client needs. */
 export interface ClientParts {

@@ -1,10 +1,10 @@
 // One request to the hub: a time limit, no redirects, and an error that tells whether the hub can have acted on it.
 import http from 'node:http';
 import https from 'node:https';
+import { withSignals } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
-import { withSignals } from './signals.ts';
 
 /** What is asked. The path may carry the token and is never told. */
 export interface HubRequest {

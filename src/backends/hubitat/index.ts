@@ -1,6 +1,7 @@
 // The Hubitat backend: a hub's devices, its mode, HSM and variables, over the Maker API.
 import type { Clock } from '../../lib/clock.ts';
 import { asCausewayError, CausewayError, type ErrorCode } from '../../lib/errors.ts';
+import { createLanes } from '../../lib/lanes.ts';
 import { didYouMean } from '../../lib/text.ts';
 import type { BackendSink, Command, SystemBackup } from '../../model/command.ts';
 import type { Json } from '../../model/value.ts';
@@ -10,7 +11,6 @@ import { type ClientParts, createClient, IN_FLIGHT } from './client.ts';
 import { carryOut } from './commands.ts';
 import { Connection, type HubitatParts } from './connection.ts';
 import { type Counters, newCounters } from './counters.ts';
-import { createLanes } from './lanes.ts';
 import { commandLocation } from './location.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createRefusal } from './refusal.ts';

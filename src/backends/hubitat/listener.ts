@@ -3,12 +3,12 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { withSignals } from '../../lib/abort.ts';
 import { CausewayError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { type ClientParts, createClient, type HubClient } from './client.ts';
 import type { EventListener, EventSource } from './eventsocket.ts';
 import type { HubitatConfig } from './schema.ts';
-import { withSignals } from './signals.ts';
 import { readEvent } from './wire.ts';
 
 const LARGEST_BODY = 256 * 1024;

@@ -1,13 +1,13 @@
 // The way that the hub's own pages command a device: typed arguments, where the Maker API makes text of everything
 // (fblackburn1/node-red-contrib-hubitat#165). It knows no selection of devices: only ids of the Maker API come here.
 
+import { withSignals } from '../../lib/abort.ts';
 import { CausewayError, hasCode } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Asking, type ClientParts, insist } from './client.ts';
 import { dataOf, type Failure } from './http.ts';
 import type { Pages } from './pages.ts';
-import { withSignals } from './signals.ts';
 
 /** An argument with the type that the hub gives it. */
 export interface HubArgument {

@@ -1,10 +1,11 @@
 // The client of a console, for one connection: at most so many requests at once and a minute, reads tried again within a
 // budget, commands only where twice is the same as once.
+
+import { withSignals } from '../../../lib/abort.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../lib/json.ts';
-import { createLanes, type Lanes } from '../../hubitat/lanes.ts';
-import { withSignals } from '../../hubitat/signals.ts';
+import { createLanes, type Lanes } from '../../../lib/lanes.ts';
 import type { Counters } from '../counters.ts';
 import { dataOf, type Failure, isFailure, type Surface } from './answers.ts';
 import { createBucket } from './bucket.ts';

@@ -2,9 +2,9 @@
 // and an error that tells whether the console can have acted on it.
 import { setMaxListeners } from 'node:events';
 import { Agent, type buildConnector, request as send } from 'undici';
+import { withSignals } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../../../lib/errors.ts';
-import { withSignals } from '../../hubitat/signals.ts';
 import type { Answer, Failure } from './answers.ts';
 import { connectTls, type TlsParts } from './tls.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createLanes } from '../../../../src/backends/hubitat/lanes.ts';
-import { withSignals } from '../../../../src/backends/hubitat/signals.ts';
-import { patience, settled } from '../kit.ts';
+import { withSignals } from '../../../src/lib/abort.ts';
+import { createLanes } from '../../../src/lib/lanes.ts';
+import { patience, settled } from '../backends/kit.ts';
 
 /** Tasks that end when they are told to. */
 function stage(max: number) {

@@ -1,4 +1,4 @@
-// At most so many requests at once (the hub's own advice is four), and one at a time to a device, so that `on` and `off`
+// At most so many requests at once (Hubitat.s own advice is four), and one at a time to a device, so that `on` and `off`
 // of one moment arrive in that order.
 
 /** Runs tasks under both bounds, first come first served. */
