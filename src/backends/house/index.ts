@@ -241,6 +241,8 @@ export class HouseBackend implements Backend {
   private beReady(): void {
     if (this.isSettled || !this.sink) return;
     this.upTo = this.parts.seq?.() ?? 0;
+    // Events up to there are heard no more: all is read anew.
+    this.members.clear();
     this.refresh();
     this.isSettled = true;
     this.update();

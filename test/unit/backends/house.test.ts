@@ -35,7 +35,7 @@ class Stage {
     const house = houseSchema(Target).parse(config) as HouseConfig & { aliases: Record<string, string> };
     devices.setNames({ aliases: house.aliases, rooms: {} });
     this.backend('online', false);
-    this.house = new HouseBackend({ devices, values, clock, config: house });
+    this.house = new HouseBackend({ devices, values, clock, config: house, seq: () => this.seq });
   }
 
   backend(state: 'online' | 'offline', ready: boolean): void {
@@ -90,13 +90,18 @@ class Stage {
   }
 
   private event(device: string, attribute: string, value: Json, more: Partial<Event>): void {
+    this.applied(device, attribute, value, more)();
+  }
+
+  /** A report that was taken over, and what tells the house of it: events leave after their turn. */
+  applied(device: string, attribute: string, value: Json, more: Partial<Event> = {}): () => void {
     const event = this.envelope(device, attribute, value, more);
     const { quality, cause } = event;
     const at = { now: this.clock.now(), seq: this.seq, resync: false, epoch: Math.max(1, this.epoch), cause };
     const applied = this.values.apply(device, attribute, { value, quality }, undefined, at);
-    if ('reading' in applied && more.change === undefined) {
-      this.house.onEvent({ ...event, value: applied.reading.value, previous: applied.previous });
-    } else this.house.onEvent(event);
+    if (!('reading' in applied) || more.change !== undefined) return () => this.house.onEvent(event);
+    const { reading, previous } = applied;
+    return () => this.house.onEvent({ ...event, value: reading.value, previous });
   }
 
   private apply(report: Report): void {
@@ -123,6 +128,17 @@ function people(before?: Stage): Stage {
 }
 
 describe('a person', () => {
+  test('who was reported just before the house is ready counts, also where the event comes after', async () => {
+    const stage = people();
+    await stage.house.start(stage.sink);
+    stage.available('virtual:ben-phone', true);
+    const tell = stage.applied('virtual:anna-phone', 'presence', 'present');
+    stage.backend('online', true);
+    stage.house.settle();
+    tell();
+    expect(stage.sink.take()).toContain('house:anna/presence=present');
+  });
+
   test('is present while one tracker is, and gone when the last one has been gone for long enough', async () => {
     const stage = people();
     stage.tell('virtual:anna-phone', 'presence', 'present');
