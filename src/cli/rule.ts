@@ -99,8 +99,10 @@ export const rule: Verb = (program, { io, gateway, show }) => {
     .description(`what the gateway has against a rule, from ${FILE}`)
     .action(async (file: string, _options, command) => {
       const answer = await gateway(command).call('check_rule', { rule: await readObject(file, io) });
-      const findings = (answer.findings ?? []) as { severity: string; path: string; message: string; hint?: string }[];
-      const lines = findings.map(
+      const findings = (answer.findings ?? []) as (Said & { severity: string })[];
+      const { error } = answer as { error?: { message: string; details?: { issues?: Said[] } } };
+      const issues = error && (error.details?.issues ?? [{ path: 'rule', message: error.message }]);
+      const lines = [...(issues ?? []).map(issue => ({ severity: 'error', ...issue })), ...findings].map(
         ({ severity, path, message, hint }) => `${severity}: ${path}: ${message}${hint ? `; ${hint}` : ''}`,
       );
       show(command, answer, lines.length > 0 ? lines.join('\n') : 'nothing to say against it');
@@ -108,6 +110,13 @@ export const rule: Verb = (program, { io, gateway, show }) => {
         throw new CliExit(EXIT.failed);
     });
 };
+
+/** What is said of a place in a rule. */
+interface Said {
+  path: string;
+  message: string;
+  hint?: string;
+}
 
 function saved(answer: Record<string, unknown>, done: string): [Record<string, unknown>, string] {
   const { id, rule, findings } = answer as {

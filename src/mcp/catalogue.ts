@@ -87,8 +87,10 @@ function callTool(
       type: 'object',
       properties: { name: NAME, arguments: { type: 'object', description: 'Its arguments' } },
       required: ['name'],
+      additionalProperties: false,
     },
     run: async ({ ops, args, caller, signal }) => {
+      refuseStray(args);
       const op = find(ops, args.name);
       if (effects.includes(op.effect)) return callOp(op, args.arguments, caller, signal);
       throw new CausewayError('INPUT_INVALID', `${op.name} is an operation with the effect "${op.effect}"`, {
@@ -97,6 +99,16 @@ function callTool(
       });
     },
   };
+}
+
+/** A `dry_run` beside the arguments must not be passed over: the call would be carried out. @throws INPUT_INVALID */
+function refuseStray(args: Record<string, unknown>): void {
+  const stray = Object.keys(args).find(key => key !== 'name' && key !== 'arguments');
+  if (stray === undefined) return;
+  throw new CausewayError('INPUT_INVALID', `"${stray}" stands beside the arguments`, {
+    path: stray,
+    hint: 'give `name`, and everything else inside `arguments`, also dry_run and confirm',
+  });
 }
 
 /** The catalogue tools of a caller. */

@@ -87,7 +87,7 @@ const addUser = defineOp({
     name: z.string().min(1),
     role: z.enum(ROLES),
     scopes: z.array(z.enum(SCOPES)).optional(),
-    password: z.string().min(8).optional(),
+    password: z.string().min(8).meta({ kind: 'secret' }).optional(),
   }),
   output: AnyObject,
   effect: 'admin',

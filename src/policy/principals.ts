@@ -84,7 +84,7 @@ export interface Principals {
   find(name: string): Principal | undefined;
   /** @throws EXISTS, INPUT_INVALID */
   add(name: string, options: { role: Role; scopes?: readonly Scope[]; password?: string }): Promise<PrincipalInfo>;
-  /** Removes a principal with all his tokens. @throws NOT_FOUND */
+  /** Removes a principal with all his tokens. @throws NOT_FOUND, INPUT_INVALID for the last admin among users */
   remove(name: string): Promise<void>;
   /** @throws NOT_FOUND, INPUT_INVALID */
   setPassword(name: string, password: string): Promise<void>;
@@ -223,7 +223,14 @@ export async function openPrincipals({ load, save, clock, adminToken }: Principa
 
     remove: name =>
       change(async () => {
-        if (!unreadable.has(name)) rowOf(name);
+        const row = unreadable.has(name) ? undefined : rowOf(name);
+        const others = [...rows].filter(([other]) => other !== name);
+        const isLastAdmin = row?.role === 'admin' && !others.some(([, other]) => other.role === 'admin');
+        if (isLastAdmin && others.length > 0 && adminHash === undefined) {
+          throw new CausewayError('INPUT_INVALID', `"${name}" is the last admin: nobody could let anybody in`, {
+            hint: 'make another admin first, or remove the others before',
+          });
+        }
         await put(name, undefined);
         known.delete(name);
       }),

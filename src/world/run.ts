@@ -1,7 +1,7 @@
 // Running scenarios: the function behind `causeway simulate`, the tests of rules, and the test suite.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { type ParsedRule, parseRule, type Rule } from '../engine/rules/schema.ts';
+import { type ParsedRule, parseRule, type Rule, requireRule } from '../engine/rules/schema.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { check, type Problem, pathText, problemsError } from '../lib/problems.ts';
@@ -242,6 +242,8 @@ function scenariosIn(
     return [{ name: scenario.name, scenario }];
   }
   const { tests = [], ...rule } = value;
+  // One without tests must not pass for being none at all.
+  requireRule(rule as Json);
   return tests.map((test, index) => {
     const scenario = testOf(rule, test, { house, source: `${file} tests/${index}` });
     return { name: scenario.name ?? `tests/${index}`, scenario };

@@ -87,6 +87,15 @@ async function rawClient(id: string): Promise<{ socket: net.Socket; send(packet:
   return { socket, send };
 }
 
+describe('causeway rule check', () => {
+  it('of a rule that is none says what is wrong, and where', async () => {
+    home.write('odd.yaml', { id: 'odd', name: 'Odd', triggers: [{ type: 'stat' }], actions: [] });
+    const { code, stdout } = await kit.run(home, ['--url', gateway.url, 'rule', 'check', 'odd.yaml']);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^error: triggers\/0/)]);
+    expect(stdout).not.toContain('nothing to say');
+  });
+});
+
 describe('a rule file', () => {
   it('with a syntax error stays listed with line and column, stops nobody, and runs once it is mended', async () => {
     const broken = await ruleOf('broken');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { silentLog } from '../../../src/lib/log.ts';
+import { CATALOGUE } from '../../../src/mcp/catalogue.ts';
 import { createProtocol, MAX_TOOLS } from '../../../src/mcp/protocol.ts';
 import { callOp, type Tool, toolOf } from '../../../src/mcp/tools.ts';
 import type { BoundOp, Caller, Scope } from '../../../src/ops/op.ts';
@@ -118,5 +119,32 @@ describe('the switches of a tool', () => {
       path: 'dry_run',
     });
     await expect(callOp(op, 'x', everything, AbortSignal.abort())).rejects.toMatchObject({ code: 'INPUT_INVALID' });
+  });
+});
+
+describe('a call of the catalogue', () => {
+  it('with dry_run beside the arguments is refused, and not carried out', async () => {
+    let calls = 0;
+    const run = () => ({ calls: ++calls });
+    const op = boundOp({
+      name: 'set_x',
+      route: ['POST', '/x'],
+      effect: 'write',
+      scope: 'read',
+      input: z.strictObject({}),
+      run,
+    });
+    const tool = CATALOGUE.find(({ name }) => name === 'call_write_tool');
+    const call = (args: Record<string, unknown>) =>
+      tool?.run({ ops: [op], args, caller: everything, signal: new AbortController().signal });
+    await expect(call({ name: 'set_x', arguments: {}, dry_run: true })).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+      path: 'dry_run',
+      hint: expect.stringContaining('inside `arguments`'),
+    });
+    await expect(call({ name: 'set_x', args: {} })).rejects.toMatchObject({ path: 'args' });
+    expect(calls).toBe(0);
+    await call({ name: 'set_x', arguments: {} });
+    expect(calls).toBe(1);
   });
 });

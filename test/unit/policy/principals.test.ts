@@ -346,3 +346,25 @@ describe('what let somebody in', () => {
     expect((await opened()).principals.isCurrent(environment)).toBe(false);
   });
 });
+
+describe('the last admin', () => {
+  test('stays while there are others, who could let nobody in', async () => {
+    const { principals } = await opened();
+    await principals.add('anna', { role: 'admin' });
+    await principals.add('ben', { role: 'operator' });
+    await expect(principals.remove('anna')).rejects.toEqual(code('INPUT_INVALID'));
+    await principals.add('carl', { role: 'admin' });
+    await principals.remove('anna');
+    await principals.remove('ben');
+    await principals.remove('carl');
+    expect(principals.isOpen()).toBe(true);
+  });
+
+  test('may go where the process has a token of its own for an admin', async () => {
+    const { principals } = await opened({}, 'a-token-of-some-length');
+    await principals.add('anna', { role: 'admin' });
+    await principals.add('ben', { role: 'operator' });
+    await principals.remove('anna');
+    expect(principals.find('anna')).toBeUndefined();
+  });
+});

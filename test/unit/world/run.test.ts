@@ -118,6 +118,16 @@ describe('files', () => {
     ]);
   });
 
+  test('of rules that are none are failures, also without tests', async () => {
+    const { ok, scenarios } = await simulateFiles([
+      file('broken.yaml', { ...RULE, triggers: [{ type: 'stat' }] }),
+      file('untested.yaml', RULE),
+    ]);
+    expect(ok).toBe(false);
+    expect(scenarios).toHaveLength(1);
+    expect(scenarios[0]?.failures.join()).toContain('triggers/0');
+  });
+
   test('of rules have their tests run, on stand-ins of the devices that they name', async () => {
     const hub = JSON.parse(JSON.stringify(RULE).replaceAll('virtual:', 'hubitat:'));
     const tests = [
