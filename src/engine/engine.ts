@@ -150,7 +150,7 @@ export class Engine implements OperationParts {
       counters: this.counters,
       causes: this.causes,
       onDiscarded: parts.onDiscarded ?? (() => {}),
-      modeOwner: () => parts.modeOwner?.()?.backend,
+      modeOwner: () => parts.modeOwner?.(),
       onPlace: () => this.reconfigured(),
     };
     this.runs = new Runs(this.core, {

@@ -14,6 +14,7 @@ import {
 import { memoByObject } from '../lib/memo.ts';
 import { HORIZON, sunPosition } from '../lib/time/sun-position.ts';
 import type { Cause } from '../model/cause.ts';
+import type { Event } from '../model/event.ts';
 import type { ConditionTrace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import { conditions } from './conditions/index.ts';
@@ -229,7 +230,7 @@ export const evaluateCondition = (
 ): ConditionTrace => new Evaluation(view, expressions, local).evaluate(condition, path);
 
 /** Subscribes to a key as it stands in `View.touched`. */
-const signalOf = (signals: Signals, key: string): Observable<unknown> =>
+const signalOf = (signals: Signals, key: string): Observable<Event> =>
   key.startsWith('t|') ? signals.topic(key.slice(2)) : signals.on(key);
 
 /** What a watched level reads with. */
@@ -241,27 +242,27 @@ export interface Watching {
 
 /**
  * Looks now, and again whenever something that was read changes or the time comes at which it may be otherwise.
- * `look` gets the set to record keys in and returns a value and when to look again (engine time).
+ * `look` gets the set to record keys in, and what made it look again if that is an event, and returns a value and when to look again (engine time).
  */
 export function watched<T>(
   watching: Watching,
-  look: (touched: Set<string>) => { value: T; recheck: number },
+  look: (touched: Set<string>, news?: Event) => { value: T; recheck: number },
 ): Observable<T> {
   return new Observable<T>(subscriber => {
     let subscriptions = new Map<string, Subscription>();
     let timer: Timer | undefined;
     let looking: Subscription | undefined;
-    const again = () => {
+    const again = (news?: Event) => {
       timer?.cancel();
       const touched = new Set<string>();
-      const { value, recheck } = look(touched);
+      const { value, recheck } = look(touched, news);
       const kept = new Map<string, Subscription>();
       for (const key of touched)
-        kept.set(key, subscriptions.get(key) ?? signalOf(watching.signals, key).subscribe(again));
+        kept.set(key, subscriptions.get(key) ?? signalOf(watching.signals, key).subscribe(event => again(event)));
       for (const [key, subscription] of subscriptions) if (!touched.has(key)) subscription.unsubscribe();
       subscriptions = kept;
-      if (!looking) looking = watching.signals.look$.subscribe(again);
-      if (Number.isFinite(recheck)) timer = watching.timeline.at(recheck, again);
+      if (!looking) looking = watching.signals.look$.subscribe(() => again());
+      if (Number.isFinite(recheck)) timer = watching.timeline.at(recheck, () => again());
       subscriber.next(value);
     };
     again();

@@ -62,8 +62,8 @@ export interface InputParts {
   readonly causes: CauseRecords;
   /** Journals what was not applied. */
   onDiscarded(what: 'late' | 'duplicate' | 'rejected', device: string, attribute: string, body: Json): void;
-  /** The backend whose mode is the house's, if one owns it. */
-  modeOwner(): string | undefined;
+  /** The backend whose mode is the house's, if one owns it, and the device that stands for it. */
+  modeOwner(): { backend: string; device: string } | undefined;
   /** The house stands somewhere else than was thought. */
   onPlace(): void;
 }
@@ -79,9 +79,13 @@ export function applyReport(core: Core, parts: InputParts, backend: string, repo
     return;
   }
   if (report.type === 'mode') {
-    if (parts.modeOwner() !== backend) return;
+    const owner = parts.modeOwner();
+    if (owner?.backend !== backend) return;
     const ready = statusOf(core, backend).ready;
-    const cause = rootCause(core.ids(), { kind: 'device', ref: backend }, 'device');
+    // The answer to a `set_mode` is by whoever set it.
+    const expected = core.gate.expectations.match(owner.device, 'mode', report.mode, core.timeline.now());
+    const byItself = rootCause(core.ids(), { kind: 'device', ref: backend }, 'device');
+    const cause = expected?.contradicts === false ? expected : byItself;
     setMode(core, report.mode, cause, ready ? 'changed' : 'resync');
     return;
   }

@@ -66,6 +66,8 @@ export interface Attached {
   edges$: Observable<Edge>;
   /** Whether the level that a hold waits on holds now. Absent for kinds without `for`. */
   level?(member: string, data: Partial<TriggerData>): Ternary;
+  /** Whether a member is as it is by whom `by` means, where no event tells. Absent where nobody makes it so. */
+  isMeant?(member: string): boolean;
   /** Members for which it is true now (on_startup, on_enable: evaluate). */
   members?(): { member: string; data: Partial<TriggerData> }[];
   /** The occurrence that it waits for, or the first after an instant (epoch ms), for kinds on the clock. */
@@ -107,7 +109,7 @@ export interface TriggerContext {
   /** The current value of a dynamic field; undefined where it cannot be told. */
   value(dynamic: Dynamic, event?: Partial<TriggerData>): Json | undefined;
   /** Emits whenever what a dynamic field reads has changed. */
-  changes(dynamic: Dynamic): Observable<void>;
+  changes(dynamic: Dynamic): Observable<Event | undefined>;
   /** The truth of an expression, and what may change it. */
   expression(source: string): { truth(): Ternary; changes$: Observable<Event | undefined> };
   /** Attaches a trigger inside a trigger (sequence, count). */

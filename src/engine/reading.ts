@@ -14,7 +14,8 @@ export interface View {
   readonly zone: string;
   readonly place: { latitude: number; longitude: number } | undefined;
   resolve(ref: string): string;
-  members(target: Target): string[];
+  /** Of a selector only those that bear the attribute, where one is named; what is named by its id always. */
+  members(target: Target, attribute?: string): string[];
   device(id: string): Device | undefined;
   /** A reading good enough to decide upon, or undefined. */
   good(device: string, attribute: string): Reading | undefined;

@@ -84,6 +84,7 @@ const Thread = z.object({
     name: z.string().optional(),
   }),
   vars: Fields.optional(),
+  bindings: Fields.optional(),
   set: z.array(z.string()).optional(),
   outputs: z.array(z.string()).optional(),
 });

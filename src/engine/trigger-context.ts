@@ -134,7 +134,7 @@ export class LiveContext implements TriggerContext {
     return dynamicValue(dynamic, core.expressions, this.view, { trigger });
   };
 
-  changes(dynamic: Dynamic): Observable<void> {
+  changes(dynamic: Dynamic): Observable<Event | undefined> {
     return changesOf(this.core, this.live, dynamic);
   }
 
@@ -269,22 +269,22 @@ function eachMember<T>(
   });
 }
 
-/** Emits when what a dynamic field reads changes. */
-function changesOf(core: Core, live: LiveRule, dynamic: Dynamic): Observable<void> {
+/** Emits when what a dynamic field reads changes, with the event that did it. */
+function changesOf(core: Core, live: LiveRule, dynamic: Dynamic): Observable<Event | undefined> {
   const { view } = live;
-  return watched(core, touched => {
+  return watched(core, (touched, news) => {
     view.touched = touched;
     try {
       return {
-        value: JSON.stringify(dynamicValue(dynamic, core.expressions, view, {}) ?? null),
+        value: { text: JSON.stringify(dynamicValue(dynamic, core.expressions, view, {}) ?? null), news },
         recheck: Number.POSITIVE_INFINITY,
       };
     } finally {
       view.touched = undefined;
     }
   }).pipe(
-    distinctUntilChanged(),
+    distinctUntilChanged((a, b) => a.text === b.text),
     filter((_, index) => index > 0),
-    map(() => undefined),
+    map(({ news }) => news),
   );
 }

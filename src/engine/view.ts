@@ -77,8 +77,11 @@ export class EngineView implements View {
     return this.parts.devices.resolve(ref);
   }
 
-  members(target: Target): string[] {
-    return this.parts.devices.members(target);
+  members(target: Target, attribute?: string): string[] {
+    return this.parts.devices.members(
+      target,
+      device => attribute === undefined || Object.hasOwn(device.attributes, attribute),
+    );
   }
 
   device(id: string): Device | undefined {

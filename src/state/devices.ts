@@ -128,14 +128,14 @@ export class Devices {
   }
 
   /** The ids that a target means now. Ids that no backend has declared are kept: they may appear. */
-  members(target: Target): string[] {
+  members(target: Target, bears: (device: Device) => boolean = () => true): string[] {
     if (typeof target === 'string') return [this.resolve(target)];
     if (Array.isArray(target)) return [...new Set(target.map(ref => this.resolve(ref)))];
     const except = new Set((target.except ?? []).map(ref => this.resolve(ref)));
     const label = target.label === undefined ? undefined : labelTest(target.label);
     return this.all()
       .filter(device => {
-        if (except.has(device.id)) return false;
+        if (except.has(device.id) || !bears(device)) return false;
         if (target.backend !== undefined && backendOf(device.id) !== target.backend) return false;
         if (target.capability !== undefined && ![target.capability].flat().some(c => device.capabilities.includes(c)))
           return false;

@@ -44,7 +44,11 @@ export const command = defineAction({
   schema,
   describe: config => `tell ${targetWords(config.device)} to ${config.command}`,
   start(config, context): Progress {
-    const devices = context.view.members(config.device);
+    const all = context.view.members(config.device);
+    // Of a selector those that know the command are meant; where none does, the gate says so.
+    const knowing = all.filter(id => Object.hasOwn(context.view.device(id)?.commands ?? {}, config.command));
+    const isSelector = typeof config.device === 'object' && !Array.isArray(config.device);
+    const devices = isSelector && knowing.length > 0 ? knowing : all;
     let args: Json | undefined;
     let timeoutMs: number | undefined;
     try {

@@ -111,7 +111,7 @@ export const http = defineAction({
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         timeoutMs: config.timeout === undefined ? HTTP_TIMEOUT_MS : dynamicMs(config.timeout, context),
       });
-      if (outcome === 'shadow') return { do: 'done', outcome };
+      if (outcome === 'shadow') return { do: 'done', outcome, bind: { status: null, headers: {}, body: null } };
       return { do: 'wait', state: null, answers: [id] };
     } catch (error) {
       return { do: 'fail', error };

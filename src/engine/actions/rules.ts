@@ -40,7 +40,8 @@ export const callRule = defineAction({
         };
       }
       if (id !== undefined && config.wait === true) return { do: 'wait', state: null, answers: [id] };
-      return { do: 'done', ...(id === undefined && { outcome: 'shadow' }) };
+      if (id !== undefined) return { do: 'done' };
+      return { do: 'done', outcome: 'shadow', bind: { outcome: 'shadow', result: null } };
     } catch (error) {
       return { do: 'fail', error };
     }

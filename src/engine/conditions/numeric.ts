@@ -34,7 +34,7 @@ export const numeric = defineCondition({
   evaluate(config, context) {
     const seen: Record<string, Json> = {};
     const bounds = boundsOf(config, context.value);
-    const levels = context.view.members(config.device).map((device): Ternary => {
+    const levels = context.view.members(config.device, config.attribute).map((device): Ternary => {
       const reading = context.view.good(device, config.attribute);
       seen[`${device}/${config.attribute}`] = reading?.value ?? null;
       if (typeof reading?.value !== 'number' || bounds === null) return null;

@@ -61,7 +61,7 @@ export const state = defineCondition({
   },
   evaluate(config, context) {
     const seen: Record<string, Json> = {};
-    const levels = context.view.members(config.device).map((device): Ternary => {
+    const levels = context.view.members(config.device, config.attribute).map((device): Ternary => {
       const reading = context.view.good(device, config.attribute);
       seen[`${device}/${config.attribute}`] = reading?.value ?? null;
       if (!reading) return null;

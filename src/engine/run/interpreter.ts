@@ -3,12 +3,12 @@
 
 import { durationMs } from '../../lib/duration.ts';
 import { asCausewayError, CausewayError } from '../../lib/errors.ts';
-import type { StepTrace } from '../../model/run.ts';
 import type { Json } from '../../model/value.ts';
 import { actions } from '../actions/index.ts';
 import { SLOW_MS } from '../guard.ts';
 import type { Progress, Resumption, StepConfig, StepContext } from '../kind.ts';
 import type { Body, Ending, Frame, RunRecord, Thread } from './record.ts';
+import { close, cutShort, note } from './step-trace.ts';
 
 /** What the interpreter asks of the engine. */
 export interface Host {
@@ -93,10 +93,7 @@ export function cancelBranch(run: RunRecord, threadId: number, host: Host): void
   const thread = run.threads.find(one => one.id === threadId);
   if (!thread || thread.parent === undefined) return;
   if (thread.wait) host.unwaits(run, thread);
-  for (const { step } of thread.frames) {
-    const trace = step && run.steps[step.trace];
-    if (trace && trace.outcome === undefined) close(trace, 'cancelled', host.now() - step.began);
-  }
+  cutShort(run, thread, host.now());
   dropBranches(run, thread.id, host);
   run.threads = run.threads.filter(one => one !== thread);
 }
@@ -185,13 +182,13 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
   switch (progress.do) {
     case 'done':
       close(trace, progress.outcome ?? 'ok', host.now() - held.began);
-      if (step.as !== undefined && progress.bind !== undefined) run.bindings[step.as] = progress.bind;
+      bind(run, thread, step, progress.bind);
       next(frame);
       return undefined;
     case 'enter':
       held.state = progress.state;
       if (progress.repeat) held.repeat = progress.repeat;
-      if (step.as !== undefined && progress.bind !== undefined) run.bindings[step.as] = progress.bind;
+      bind(run, thread, step, progress.bind);
       if (progress.listens && !held.listens) {
         held.listens = true;
         host.listens(run, thread);
@@ -213,6 +210,7 @@ function apply(run: RunRecord, thread: Thread, progress: Progress, host: Host): 
           parent: thread.id,
           frames: [{ list: `${path}/${list}`, i: 0, ...(frame.repeat && { repeat: frame.repeat }) }],
           vars: { ...(thread.vars ?? run.vars) },
+          bindings: { ...(thread.bindings ?? run.bindings) },
           ...(progress.outputs && { outputs: [...progress.outputs] }),
         };
         return child;
@@ -285,7 +283,7 @@ function fail(
   }
   close(trace, progress.outcome ?? 'failed', host.now() - held.began);
   if (trace) trace.error = error.toJSON();
-  if (step.as !== undefined && progress.bind !== undefined) run.bindings[step.as] = progress.bind;
+  bind(run, thread, step, progress.bind);
   return handle(run, thread, error, progress.outcome, host);
 }
 
@@ -342,6 +340,13 @@ function handle(
   return { outcome: outcome === 'in_doubt' ? 'in_doubt' : 'failed', error: error.toJSON() };
 }
 
+/** Binds an answer. A branch keeps its own, whatever one beside it binds under the same name. */
+function bind(run: RunRecord, thread: Thread, step: StepConfig, answer: Json | undefined): void {
+  if (step.as === undefined || answer === undefined) return;
+  run.bindings[step.as] = answer;
+  if (thread.bindings) thread.bindings[step.as] = answer;
+}
+
 /** Sets a variable of the run, or of the branch that a thread is. */
 export function setVariable(run: RunRecord, thread: Thread | undefined, name: string, value: Json): void {
   if (!thread?.vars) {
@@ -356,6 +361,7 @@ export function setVariable(run: RunRecord, thread: Thread | undefined, name: st
 function dropBranches(run: RunRecord, parent: number, host: Host): void {
   for (const child of run.threads.filter(one => one.parent === parent)) {
     dropBranches(run, child.id, host);
+    cutShort(run, child, host.now());
     if (child.wait) host.unwaits(run, child);
   }
   run.threads = run.threads.filter(one => one.parent !== parent);
@@ -365,6 +371,7 @@ function endThread(run: RunRecord, thread: Thread, host: Host): Ending | undefin
   run.threads = run.threads.filter(one => one !== thread);
   const parent = run.threads.find(one => one.id === thread.parent);
   if (!parent) return { outcome: run.errors > 0 ? 'completed_with_errors' : 'completed' };
+  if (parent.bindings) Object.assign(parent.bindings, thread.bindings);
   // A branch brings back what it has set; its untouched copies must not undo what another did.
   for (const name of thread.outputs ?? []) {
     const value = thread.vars?.[name];
@@ -380,18 +387,4 @@ function endThread(run: RunRecord, thread: Thread, host: Host): Ending | undefin
     .get(step.type)
     .resume?.(step, frame.step.state, { with: 'joined' }, host.context(run, parent, path)) ?? { do: 'done' };
   return settle(run, parent, progress, host);
-}
-
-function note(trace: StepTrace | undefined, progress: Progress): void {
-  if (!trace) return;
-  if ('note' in progress && progress.note !== undefined) trace.note = progress.note;
-  if ('device' in progress && progress.device !== undefined) trace.device = progress.device;
-  if ('command' in progress && progress.command !== undefined) trace.command = progress.command;
-  if ('details' in progress && progress.details !== undefined) trace.details = progress.details;
-}
-
-function close(trace: StepTrace | undefined, outcome: string, ms: number): void {
-  if (!trace) return;
-  trace.outcome = outcome;
-  trace.ms = Math.round(ms);
 }

@@ -55,7 +55,9 @@ export interface Thread {
   wait?: Wait;
   /** Variables of a branch: a copy of the run's at the fork. */
   vars?: Record<string, Json>;
-  /** Which of them the branch has set. */
+  /** Of a branch: what `as` has bound before the fork and in it. */
+  bindings?: Record<string, Json>;
+  /** Which variables the branch has set. */
   set?: string[];
   outputs?: string[];
 }

@@ -17,6 +17,7 @@ import { lastWords } from './last-words.ts';
 import { type Ending, type RunRecord, stateOf, type Thread } from './record.ts';
 import { traceOf } from './run-trace.ts';
 import { localOf, type RunServices } from './step-context.ts';
+import { cutShort } from './step-trace.ts';
 import { Waits } from './waits.ts';
 
 const RUN_TIMEOUT_MS = 24 * 3_600_000;
@@ -274,6 +275,7 @@ export class Runs {
     if (!this.byId.has(run.id)) return;
     const wasRunning = run.status === 'running';
     const at = core.iso(core.timeline.now());
+    for (const thread of run.threads) cutShort(run, thread, core.timeline.now());
     for (const step of run.steps) step.outcome ??= 'cancelled';
     if (wasRunning && ending.outcome !== 'completed' && ending.outcome !== 'completed_with_errors') {
       const host = this.hostOf(live);

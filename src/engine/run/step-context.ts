@@ -27,7 +27,7 @@ export function localOf(run: RunRecord, thread: Thread | undefined, live: LiveRu
   return {
     trigger: run.trigger,
     args: run.args,
-    bindings: run.bindings,
+    bindings: thread?.bindings ? { ...run.bindings, ...thread.bindings } : run.bindings,
     names: (live.older.get(run.revision) ?? live).bindings,
     vars: thread?.vars ?? run.vars,
     ...(repeat && { repeat }),

@@ -14,6 +14,8 @@ export type EdgeOf = 'enter' | 'restart' | 'leave' | 'stay';
 
 interface LevelTrigger {
   target: Target;
+  /** What a member of a selector has to bear; undefined where any device will do. */
+  attribute?: string;
   match: Match | undefined;
   /** The signals of a member. */
   watch(device: string): Observable<Event>;
@@ -27,8 +29,8 @@ interface LevelTrigger {
   edge(event: Event): EdgeOf;
   /** Treat events told before readiness as changes (on_startup: compare). */
   resync?: boolean;
-  /** What the level is measured by has moved, and how a trace calls that; for members that are counted together. */
-  moved$?: Observable<string>;
+  /** What the level is measured by has moved, by what, and how a trace calls that; for members counted together. */
+  moved$?: Observable<{ note: string; news: Event | undefined }>;
   /** Told of good values that are no news: what is remembered of a member follows them. */
   observe?(event: Event): void;
 }
@@ -47,7 +49,15 @@ export const causeOf = (event: Event): Cause => causedBy(event.cause, event.id);
 
 /** Attaches a level to its members, each by itself or counted together. */
 export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): Attached {
-  const { target, match } = trigger;
+  const { target, attribute, match } = trigger;
+  // Who made it as it is: of several, whoever came last.
+  const isMeant = (member: string) => {
+    if (attribute === undefined) return true;
+    const devices = member === '' ? context.view.members(target, attribute) : [member];
+    const readings = devices.map(device => context.view.reading(device, attribute));
+    const newest = readings.sort((a, b) => (b?.lastChanged ?? 0) - (a?.lastChanged ?? 0))[0];
+    return context.by(newest?.cause ?? null);
+  };
   const looks = (device: string) =>
     merge(context.signal(keys.availability(device)), context.signal(keys.device(device))).pipe(
       map((event): Edge => {
@@ -66,9 +76,10 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
         device => ({ do: 'leave', member: device, reason: 'removed' }),
       ),
       level: (member, data) => trigger.level(member, data),
+      isMeant,
       members: () =>
         context.view
-          .members(target)
+          .members(target, attribute)
           .filter(device => trigger.level(device) === true)
           .map(device => ({ member: device, data: { device, ...trigger.present?.(device) } })),
     };
@@ -76,9 +87,9 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   // Levels before the event: the state has moved on by the time a signal is seen.
   const before = new Map<string, Ternary>();
   const last = (device: string) => (trigger.last ? trigger.last(device) : trigger.level(device));
-  for (const device of context.view.members(target)) before.set(device, last(device));
+  for (const device of context.view.members(target, attribute)) before.set(device, last(device));
   const counted = () => {
-    const levels = context.view.members(target).map(device => before.get(device) ?? null);
+    const levels = context.view.members(target, attribute).map(device => before.get(device) ?? null);
     return {
       n: levels.length,
       yes: levels.filter(l => l === true).length,
@@ -107,18 +118,19 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
     return { do: 'look', member: '' };
   };
   const moved$ = (trigger.moved$ ?? EMPTY).pipe(
-    map((note): Edge => {
+    map(({ note, news }): Edge => {
       const was = counted();
       // Those that have come to where the trigger waits; a bound that became known brings nobody there.
       const wanted = match !== 'none';
-      const entered = context.view.members(target).filter(device => {
+      const entered = context.view.members(target, attribute).filter(device => {
         const level = last(device);
         const isNew = level === wanted && before.get(device) === !wanted;
         if (level !== null) before.set(device, level);
         return isNew;
       });
       if (entered.length === 0 || !comesTo(was, counted())) return { do: 'look', member: '' };
-      return { do: 'enter', member: '', data: { note, ...(entered[0] !== undefined && { device: entered[0] }) } };
+      const data = { note, ...(entered[0] !== undefined && { device: entered[0] }) };
+      return { do: 'enter', member: '', data, ...(news && { cause: causeOf(news) }) };
     }),
   );
   const members$ = context.each<Edge>(
@@ -135,14 +147,15 @@ export function levelTrigger(context: TriggerContext, trigger: LevelTrigger): At
   );
   return {
     edges$: merge(members$, moved$),
+    isMeant,
     level: () => {
-      const levels = context.view.members(target).map(device => trigger.level(device));
+      const levels = context.view.members(target, attribute).map(device => trigger.level(device));
       if (match === 'none') return levels.includes(true) ? false : levels.includes(null) ? null : true;
       if (match === 'first') return levels.includes(true) ? true : levels.includes(null) ? null : false;
       return levels.length === 0 || levels.includes(false) ? false : levels.includes(null) ? null : true;
     },
     members: () => {
-      const members = context.view.members(target);
+      const members = context.view.members(target, attribute);
       const yes = members.filter(device => trigger.level(device) === true);
       const holds =
         match === 'none'

@@ -47,6 +47,7 @@ export const missing = defineTrigger({
             do: 'enter',
             member: device,
             data: { device, attribute: config.attribute, ...(value !== undefined && { value }) },
+            lateMs: Math.max(0, context.view.now() - from - durationMs(config.for)),
           };
         }),
       );

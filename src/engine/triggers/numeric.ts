@@ -16,7 +16,7 @@ import {
 import { defineTrigger, type Edge, type TriggerContext } from '../kind.ts';
 import { keys } from '../signals.ts';
 import { boundWords, forWords, matchWords, targetWords } from '../words.ts';
-import { type EdgeOf, levelTrigger } from './level.ts';
+import { causeOf, type EdgeOf, levelTrigger } from './level.ts';
 
 const schema = z
   .strictObject({
@@ -127,16 +127,17 @@ export const numeric = defineTrigger({
     };
     const dynamics = [config.above, config.below, config.hysteresis].filter(d => typeof d === 'object');
     const moved$ = merge(...dynamics.map(d => context.changes(d as { expr: string }))).pipe(
-      map(() => {
+      map(news => {
         const old = known;
         known = bounds();
-        return { old, now: known };
+        return { old, now: known, news };
       }),
       filter(({ old, now }) => JSON.stringify(old) !== JSON.stringify(now)),
       share(),
     );
     const attached = levelTrigger(context, {
       target: config.device,
+      attribute: config.attribute,
       match: config.match,
       resync: config.on_startup === 'compare',
       present: device => ({
@@ -144,12 +145,12 @@ export const numeric = defineTrigger({
         value: context.view.good(device, config.attribute)?.value ?? null,
       }),
       moved$: moved$.pipe(
-        map(({ now }) => {
-          for (const device of context.view.members(config.device)) {
+        map(({ now, news }) => {
+          for (const device of context.view.members(config.device, config.attribute)) {
             const n = numberOf(device);
             if (config.hysteresis !== undefined && now !== null && n !== null) observed(n, now, memoryOf(device));
           }
-          return MOVED;
+          return { note: MOVED, news };
         }),
       ),
       watch: device => context.signal(keys.attribute(device, config.attribute)),
@@ -175,7 +176,7 @@ export const numeric = defineTrigger({
     if (dynamics.length === 0 || (config.match !== undefined && config.match !== 'any')) return attached;
     const crossed$ = context.each(config.device, device =>
       moved$.pipe(
-        map(({ old, now }): Edge => {
+        map(({ old, now, news }): Edge => {
           const n = numberOf(device);
           if (n === null || now === null || old === null) return { do: 'look', member: device };
           const edge = crossing(
@@ -187,7 +188,7 @@ export const numeric = defineTrigger({
           if (edge === 'leave') return { do: 'leave', member: device };
           if (edge !== 'enter' || inside(n, old)) return { do: 'look', member: device };
           const data = { device, attribute: config.attribute, value: n, previous: n, note: MOVED };
-          return { do: 'enter', member: device, data };
+          return { do: 'enter', member: device, data, ...(news && { cause: causeOf(news) }) };
         }),
       ),
     );

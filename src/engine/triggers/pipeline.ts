@@ -239,7 +239,7 @@ class TriggerPipeline implements Pipeline {
     const { isReady, context } = this.parts;
     if (wanted && isReady()) {
       this.write(WANTED + member, undefined);
-      if (level === true) this.enter({ do: 'enter', member, data: this.presentData(member) });
+      if (level === true && this.isMeant(member)) this.enter({ do: 'enter', member, data: this.presentData(member) });
     }
     if (dropped) {
       this.write(DROPPED + member, undefined);
@@ -260,6 +260,10 @@ class TriggerPipeline implements Pipeline {
     if (!hold) return;
     this.write(DROPPED + member, hold.data);
     this.leave(member, 'left_state_while_unavailable');
+  }
+
+  private isMeant(member: string): boolean {
+    return this.attached?.isMeant?.(member) ?? true;
   }
 
   private presentData(member: string): Partial<TriggerData> {
@@ -289,7 +293,7 @@ class TriggerPipeline implements Pipeline {
     const { config, context } = this.parts;
     const members = this.attached?.members?.() ?? [];
     for (const name of context.memory.names()) if (name.startsWith(WANTED)) this.write(name, undefined);
-    for (const { member, data } of members) this.enter({ do: 'enter', member, data });
+    for (const { member, data } of members) if (this.isMeant(member)) this.enter({ do: 'enter', member, data });
     // Those that cannot be told yet count from their first good value.
     for (const member of unknownMembers(this.attached, config, context)) this.write(WANTED + member, true);
   }

@@ -67,6 +67,7 @@ export const state = defineTrigger({
     const named = config.to !== undefined || config.not_to !== undefined || config.from !== undefined;
     return levelTrigger(context, {
       target: config.device,
+      attribute: config.attribute,
       match: config.match,
       resync: config.on_startup === 'compare',
       present: device => ({
