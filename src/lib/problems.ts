@@ -72,7 +72,8 @@ const EXPECTED: Record<string, string> = {
 
 const FORMATS: Record<string, string> = { url: 'a URL', email: 'an e-mail address', datetime: 'a stamp' };
 
-function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+/** What an issue of zod says, in plain words; for `error` of a parse with `reportInput`. */
+export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   const got = issue.input === undefined ? ', got nothing' : `, got ${show(issue.input)}`;
   const than = 'inclusive' in issue && issue.inclusive === false;
   switch (issue.code) {
@@ -147,7 +148,12 @@ const isTypeFault = (issue: z.core.$ZodIssue): boolean =>
 
 // Where all forms fail at their root and say what they expect, the alternatives can be named.
 function rootMessage(forms: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
-  const expected = forms.map(form => /^expected (.*), got (.*)$/s.exec(form.find(isRootFault)?.message ?? ''));
+  return joined(forms.map(form => form.find(isRootFault)?.message ?? ''));
+}
+
+/** `expected a, got x` and `expected b, got x` as `expected a, or b, got x`; undefined where they are of no such form. */
+export function joined(messages: readonly string[]): string | undefined {
+  const expected = messages.map(message => /^expected (.*), got (.*)$/s.exec(message));
   const got = expected[0]?.[2];
   if (got === undefined || !expected.every(match => match !== null)) return undefined;
   return `expected ${[...new Set(expected.map(match => match?.[1]))].join(', or ')}, got ${got}`;

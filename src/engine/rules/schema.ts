@@ -1,6 +1,7 @@
 // The schema of a rule as a whole: the frame of the model joined with the tables of kinds.
 import { z } from 'zod';
 import { CausewayError } from '../../lib/errors.ts';
+import { joined, plainWords } from '../../lib/problems.ts';
 import { didYouMean } from '../../lib/text.ts';
 import { ruleSchema } from '../../model/rule.ts';
 import { Action, actions } from '../actions/index.ts';
@@ -74,7 +75,7 @@ export type ParsedRule = { rule: Rule } | { issues: RuleIssue[] };
 
 /** Checks the shape of a rule. */
 export function parseRule(input: unknown): ParsedRule {
-  const parsed = RuleSchema.safeParse(input);
+  const parsed = RuleSchema.safeParse(input, { reportInput: true, error: plainWords });
   if (parsed.success) return { rule: parsed.data as Rule };
   return { issues: parsed.error.issues.flatMap(issue => readable(issue, input)) };
 }
@@ -129,35 +130,45 @@ function readable(issue: z.core.$ZodIssue, input: unknown, base: readonly Proper
     const depth = (issues: RuleIssue[]) => Math.max(0, ...issues.map(i => i.path.split('/').length));
     const best = branches.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0];
     if (!best || depth(best) <= path.length) {
-      return [
-        {
-          path: where,
-          message: best?.length ? [...new Set(branches.flat().map(i => i.message))].join('; or ') : issue.message,
-        },
-      ];
+      const messages = [...new Set(branches.flat().map(i => i.message))];
+      return [told(where, path, messages.length > 0 ? (joined(messages) ?? messages.join('; or ')) : issue.message)];
     }
     return best;
   }
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map(key => ({
-      path: [where, key].filter(Boolean).join('/'),
-      message: `there is no field "${key}" here`,
-      hint: hintFor(key, input, path),
-    }));
+    return issue.keys.map(key => {
+      const hint = hintFor(key, input, path);
+      const message = `there is no field "${key}" here`;
+      return { path: [where, key].filter(Boolean).join('/'), message, ...(hint !== undefined && { hint }) };
+    });
   }
   if (issue.code === 'invalid_type' && issue.input === undefined && at(input, path) === undefined) {
     return [{ path: where, message: `is missing (${issue.expected})` }];
   }
-  return [{ path: where, message: issue.message }];
+  return [told(where, path, issue.message)];
 }
 
-function hintFor(key: string, input: unknown, path: readonly PropertyKey[]): string {
+/** Fields that take a duration; a bare number is the most frequent mistake of all. */
+const DURATIONS = new Set(
+  'for within every timeout debounce throttle per resume_after run_timeout backoff shift offset window'.split(' '),
+);
+
+function told(where: string, path: readonly PropertyKey[], message: string): RuleIssue {
+  const number = DURATIONS.has(String(path.at(-1))) ? /got (\d+)$/.exec(message)?.[1] : undefined;
+  return {
+    path: where,
+    message,
+    ...(number !== undefined && { hint: `a duration has a unit: ${number}s, ${number}m` }),
+  };
+}
+
+function hintFor(key: string, input: unknown, path: readonly PropertyKey[]): string | undefined {
   const holder = at(input, path) as { type?: unknown } | undefined;
   const tables = [triggers, conditions, actions];
   const kinds = tables.flatMap(table => table.kinds.filter(kind => kind.type === holder?.type));
   const known =
     path.length === 0 ? Object.keys(RuleSchema.shape) : kinds.flatMap(kind => Object.keys(kind.schema.shape));
-  return didYouMean(key, new Set(known));
+  return known.length === 0 ? undefined : didYouMean(key, new Set(known));
 }
 
 /** True for an id that a trigger gets by its place. */
