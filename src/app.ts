@@ -22,11 +22,10 @@ import { createMcp } from './mcp/server.ts';
 import type { Backend } from './model/command.ts';
 import type { Json } from './model/value.ts';
 import { bindOps } from './ops/bind.ts';
-import { authorityOf, type Gateway } from './ops/gateway.ts';
+import { authorityOf, authorityOfRole, type Gateway } from './ops/gateway.ts';
 import { showEvent } from './ops/show.ts';
 import { egressOf } from './policy/egress.ts';
 import { openPrincipals } from './policy/principals.ts';
-import { scopesOf } from './policy/roles.ts';
 import { Devices } from './state/devices.ts';
 import { House } from './state/house.ts';
 import { Values } from './state/values.ts';
@@ -39,13 +38,14 @@ import { makeBus } from './wiring/bus.ts';
 import { hearOutsiders } from './wiring/bus-inputs.ts';
 import { effectsOf } from './wiring/effects.ts';
 import { notifySender } from './wiring/notify.ts';
-import { publishPresent, ruleStateFor } from './wiring/present.ts';
+import { publishInfo, publishPresent, ruleStateFor } from './wiring/present.ts';
 import { RecentEvents } from './wiring/recent.ts';
 import { sinksOf } from './wiring/sinks.ts';
 import { furnish, surroundingsOf } from './wiring/surroundings.ts';
 import { viewsOf } from './wiring/views.ts';
 import { virtualDevices, virtualRows } from './wiring/virtual-rows.ts';
 import { simulatorOf } from './world/simulate.ts';
+import { testFindings } from './world/test-findings.ts';
 
 /** What a gateway is started with. */
 export interface AppOptions {
@@ -269,13 +269,15 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     log: area('rules'),
     now: () => clock.now(),
     fileAuthority: authorityOfRole('file', config.rules.authority),
-    check: rule =>
-      checkRule(rule, {
+    check: rule => [
+      ...checkRule(rule, {
         devices,
         house,
         place: surroundings.place,
         rules: [...engine.live.values()].map(live => live.rule),
       }),
+      ...testFindings(rule),
+    ],
     authorityOf: name => {
       const principal = principals.find(name) ?? principals.anonymous(true);
       return (
@@ -356,7 +358,9 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   await engine.start(await rulebook.load());
   rulebook.follow(engine);
   await options.prepare?.({ virtual, gateway });
-  const present = () => publishPresent({ gateway, face, topics, devices, house, engine, suspended });
+  const parts = { gateway, face, topics, devices, house, engine, suspended };
+  const present = () => publishPresent(parts);
+  listChanged$.subscribe(() => publishInfo(parts));
   const outsiders = hearOutsiders({ ops, engine, face, topics, principals, log: area('bus') });
   hear(outsiders, present);
   listenToTopics = () => bus.listen(engine.rules.listenedTopics());
@@ -393,8 +397,4 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     gateway,
     addresses: { http: heldHttp.url, mqtt: addresses.mqtt },
   };
-}
-
-function authorityOfRole(name: string, role: 'viewer' | 'operator' | 'admin') {
-  return authorityOf({ principal: name, scopes: scopesOf(role), via: 'system', by: 'system' });
 }

@@ -10,6 +10,7 @@ import type { Device } from '../model/device.ts';
 import type { Event } from '../model/event.ts';
 import type { Json } from '../model/value.ts';
 import type { Principals } from '../policy/principals.ts';
+import { type Role, scopesOf } from '../policy/roles.ts';
 import type { Journal } from '../store/journal-port.ts';
 import type { Store } from '../store/store.ts';
 import type { SimulationOutcome, SimulationRequest } from '../world/simulate-worker.ts';
@@ -77,3 +78,7 @@ export const authorOf = (caller: Caller): Author => ({
   via: caller.via,
   authority: authorityOf(caller),
 });
+
+/** What rules may do that come from elsewhere, in a role of the configuration. */
+export const authorityOfRole = (name: string, role: Role): Authority =>
+  authorityOf({ principal: name, scopes: scopesOf(role), via: 'system', by: 'system' });

@@ -24,6 +24,16 @@ export function ruleStateFor(gateway: Gateway, id: string): object | undefined {
   return entry && ruleState(gateway, entry);
 }
 
+/** Publishes what there is, in numbers; again when a device or rule has come or gone. */
+export function publishInfo({ gateway, face, devices }: Pick<PresentParts, 'gateway' | 'face' | 'devices'>): void {
+  face.info({
+    version: gateway.version,
+    backends: [...devices.allBackends().keys()],
+    devices: devices.all().length,
+    rules: gateway.rulebook.list().length,
+  });
+}
+
 /** Publishes the whole present. */
 export function publishPresent({ gateway, face, topics, devices, house, engine, suspended }: PresentParts): void {
   const now = gateway.clock.now();
@@ -47,12 +57,7 @@ export function publishPresent({ gateway, face, topics, devices, house, engine, 
     current.add(topics.variableState(name));
   }
   face.guardState(suspended());
-  face.info({
-    version: gateway.version,
-    backends: [...devices.allBackends().keys()],
-    devices: devices.all().length,
-    rules: rules.length,
-  });
+  publishInfo({ gateway, face, devices });
   face.bridge('online', engine.core.boot);
   face.clearStale(topic => current.has(topic));
 }

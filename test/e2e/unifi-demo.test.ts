@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../kit/eventually.ts';
 import { gatewayKit } from '../kit/gateway-process.ts';
+import { connectMqtt } from '../kit/mqtt-client.ts';
 
 const kit = gatewayKit();
 afterEach(() => kit.end());
@@ -18,6 +19,10 @@ describe('causeway demo --unifi', () => {
     expect(come.triggerInfo).toMatchObject({ attribute: 'presence', value: 'present', previous: 'not present' });
     const { devices } = await gateway.call('list_devices', { backend: 'unifi', capability: 'presence' });
     expect(devices.length).toBeGreaterThan(5);
+    const watcher = await connectMqtt(gateway.mqttUrl, ['causeway/bridge/info']);
+    const told = () => watcher.under('causeway/bridge/info').at(-1)?.json;
+    await eventually(() => told()?.devices > 28 && told().rules === 13, 'what there is, in numbers');
+    await watcher.end();
     expect(await gateway.stop()).toMatchObject({ code: 0 });
   }, 90_000);
 });
