@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { slugOf } from '../backends/virtual/spec.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
-import { CapabilitySchema, DeviceRef } from '../model/device.ts';
+import { didYouMean } from '../lib/text.ts';
+import { CapabilitySchema, type Device, DeviceRef } from '../model/device.ts';
 import type { Json } from '../model/value.ts';
 import { causeOf } from './causes.ts';
 import type { Gateway } from './gateway.ts';
@@ -20,7 +21,7 @@ const listDevices = defineOp({
     room: z.string().optional(),
     capability: CapabilitySchema.optional(),
     backend: z.string().optional(),
-    search: z.string().optional().meta({ description: 'Part of the name, id or alias' }),
+    search: z.string().optional().meta({ description: 'Words of the name, id, alias or room, in any order' }),
     limit: z.int().min(1).max(500).optional(),
     offset: z.int().min(0).optional(),
   }),
@@ -38,15 +39,12 @@ const listDevices = defineOp({
       ...(backend !== undefined && { backend }),
     };
     const ids = Object.keys(selector).length > 0 ? new Set(devices.members(selector)) : undefined;
-    const word = search?.toLowerCase();
+    const words = wordsOf(search ?? '');
+    const textOf = (one: Device) => wordsOf(`${one.id} ${one.name} ${devices.aliasOf(one.id) ?? ''} ${one.room ?? ''}`);
     const found = devices
       .all()
       .filter(one => ids?.has(one.id) ?? true)
-      .filter(
-        one =>
-          word === undefined ||
-          [one.id, one.name, devices.aliasOf(one.id) ?? ''].some(text => text.toLowerCase().includes(word)),
-      )
+      .filter(one => words.every(word => textOf(one).some(other => other.includes(word))))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     const offset = input.offset ?? 0;
     const page = found.slice(offset, offset + (input.limit ?? 100));
@@ -55,9 +53,34 @@ const listDevices = defineOp({
       devices: page.map(one => deviceSummary(gateway, one)),
       total: found.length,
       ...(more && { next_offset: offset + page.length }),
+      ...(found.length === 0 && { hint: hintFor(gateway, input) }),
     };
   },
 });
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+
+/** What was probably meant by a question that finds nothing. */
+function hintFor(
+  gateway: Gateway,
+  asked: { room?: string | undefined; backend?: string | undefined; search?: string | undefined },
+): string {
+  const { devices } = gateway.engine.core;
+  const all = devices.all();
+  const rooms = new Set(all.flatMap(({ room }) => room ?? []));
+  const backends = [...devices.allBackends().keys()];
+  if (asked.backend !== undefined && !backends.includes(asked.backend))
+    return `there is no backend "${asked.backend}"; ${didYouMean(asked.backend, backends)}`;
+  if (asked.room !== undefined && devices.members({ room: asked.room }).length === 0)
+    return `there is no room "${asked.room}"; ${didYouMean(asked.room, rooms)}`;
+  if (asked.search === undefined) return 'no device is all of that; leave one condition out';
+  const names = all.flatMap(({ id, name }) => [devices.aliasOf(id) ?? name]);
+  return `no device has these words; ${didYouMean(asked.search, names)}`;
+}
 
 const getDevice = defineOp({
   name: 'get_device',

@@ -87,6 +87,21 @@ async function rawClient(id: string): Promise<{ socket: net.Socket; send(packet:
   return { socket, send };
 }
 
+describe('a search for a device', () => {
+  it('takes words in any order, and says what is near where it finds nothing', async () => {
+    await gateway.call('create_device', { name: 'attic-fan', label: 'Big attic fan', capabilities: ['switch'] });
+    const found = async (input: object) => gateway.call('list_devices', input);
+    expect((await found({ search: 'fan attic' })).devices).toMatchObject([{ id: 'virtual:attic-fan' }]);
+    expect(await found({ search: 'big atic fan' })).toMatchObject({
+      total: 0,
+      hint: expect.stringContaining('Big attic fan'),
+    });
+    expect((await found({ room: 'halll' })).hint).toContain('there is no room "halll"');
+    expect((await found({ backend: 'virtul' })).hint).toContain('did you mean "virtual"?');
+    expect(await found({})).not.toHaveProperty('hint');
+  });
+});
+
 describe('causeway rule check', () => {
   it('of a rule that is none says what is wrong, and where', async () => {
     home.write('odd.yaml', { id: 'odd', name: 'Odd', triggers: [{ type: 'stat' }], actions: [] });
