@@ -70,6 +70,11 @@ export function cliParts(): CliParts {
     },
     backup: async ({ config: file, to }) => {
       const { config, dir } = configuration(file);
+      if (!existsSync(join(config.data.dir, 'causeway.db'))) {
+        throw new CausewayError('NOT_FOUND', `there is no data in ${config.data.dir}: nothing was written`, {
+          hint: 'call it where config.yaml is, or with --config; the demo house has nothing of yours',
+        });
+      }
       const now = systemClock.now();
       const into = resolve(to ?? join(config.data.dir, 'backups'));
       mkdirSync(into, { recursive: true });

@@ -103,6 +103,16 @@ describe('a start is refused', () => {
   }, 40_000);
 });
 
+describe('a backup', () => {
+  it('of a folder without data is refused, not written empty', async () => {
+    const { code, stderr } = await kit.run(kit.home(), ['backup']);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringMatching(/^NOT_FOUND: .*there is no data in .*nothing was written/),
+    ]);
+  });
+});
+
 describe('the demo', () => {
   it('takes free ports where its own are taken', async () => {
     const [http, mqtt] = [await takenPort(), await takenPort()];
