@@ -8,6 +8,7 @@ import { countRun, type GuardNotice, hintsFor, netTest, pathTest, type Roots, ty
 import type { TriggerData } from './kind.ts';
 import { admit } from './run/admit.ts';
 import type { RunRecord } from './run/record.ts';
+import { triggerInfo } from './run/run-trace.ts';
 import type { Runs } from './run/runs.ts';
 import { scheduleCause } from './trigger-context.ts';
 
@@ -208,14 +209,7 @@ export class Judge {
       rule: live.id,
       revision: live.revision,
       trigger: trigger.id,
-      triggerInfo: {
-        id: trigger.id,
-        type: trigger.type,
-        ...(trigger.device !== undefined && { device: trigger.device }),
-        ...(trigger.attribute !== undefined && { attribute: trigger.attribute }),
-        ...(trigger.value !== undefined && { value: trigger.value }),
-        ...(trigger.previous !== undefined && { previous: trigger.previous }),
-      },
+      triggerInfo: triggerInfo(trigger),
       at: core.iso(core.timeline.now()),
       outcome: 'refused',
       reason,

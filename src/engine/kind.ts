@@ -197,6 +197,8 @@ export type Progress =
       details?: Json;
       device?: string;
       command?: string;
+      /** What the command was sent with. */
+      args?: Json;
     }
   | {
       do: 'fail';
@@ -205,6 +207,8 @@ export type Progress =
       details?: Json;
       device?: string;
       command?: string;
+      /** What the command was sent with. */
+      args?: Json;
       outcome?: string;
       /** False for what must not be tried again. */
       retryable?: boolean;
@@ -233,6 +237,8 @@ export type Progress =
       name?: string;
       device?: string;
       command?: string;
+      /** What the command was sent with. */
+      args?: Json;
     }
   /** Ends the run. */
   | { do: 'end'; outcome: 'completed' | 'failed' | 'cancelled'; reason?: string; error?: unknown; result?: Json };

@@ -55,6 +55,8 @@ export interface StepTrace {
   ms?: number;
   device?: string;
   command?: string;
+  /** What the command was sent with. */
+  args?: Json;
   error?: ErrorJson;
   note?: string;
   /** Effects of one step on several devices, or what it bound. */
@@ -69,6 +71,11 @@ export interface TriggerTrace {
   readonly attribute?: string;
   readonly value?: Json;
   readonly previous?: Json;
+  readonly topic?: string;
+  /** Which window was full, by how many or how much. */
+  readonly key?: string;
+  readonly count?: number;
+  readonly sum?: number;
   readonly event?: string;
 }
 

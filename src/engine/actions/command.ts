@@ -75,7 +75,8 @@ export const command = defineAction({
         retryable: retryable !== false,
       };
     });
-    return settle(sent, config.command);
+    const progress = settle(sent, config.command);
+    return args !== undefined && isShown(args) ? ({ ...progress, args } as Progress) : progress;
   },
   resume(config, state, by) {
     const sent = state as Sent[];
@@ -86,6 +87,10 @@ export const command = defineAction({
     );
   },
 });
+
+/** A trace holds what a person reads: no megabytes. */
+const SHOWN_CHARS = 500;
+const isShown = (args: Json): boolean => JSON.stringify(args).length <= SHOWN_CHARS;
 
 const told = (answer: Answer) => ({
   outcome: answer.outcome,

@@ -3,16 +3,15 @@ import type { Trace, TriggerTrace } from '../../model/run.ts';
 import type { TriggerData } from '../kind.ts';
 import type { Ending, RunRecord } from './record.ts';
 
+const TOLD = ['device', 'attribute', 'value', 'previous', 'topic', 'key', 'count', 'sum'] as const;
+
 /** What a trace says of the trigger. */
-const triggerInfo = (trigger: TriggerData, event: string | null = null): TriggerTrace => ({
-  id: trigger.id,
-  type: trigger.type,
-  ...(trigger.device !== undefined && { device: trigger.device }),
-  ...(trigger.attribute !== undefined && { attribute: trigger.attribute }),
-  ...(trigger.value !== undefined && { value: trigger.value }),
-  ...(trigger.previous !== undefined && { previous: trigger.previous }),
-  ...(event !== null && { event }),
-});
+export function triggerInfo(trigger: TriggerData, event: string | null = null): TriggerTrace {
+  const info: Record<string, unknown> = { id: trigger.id, type: trigger.type };
+  for (const name of TOLD) if (trigger[name] !== undefined) info[name] = trigger[name];
+  if (event !== null) info.event = event;
+  return info as unknown as TriggerTrace;
+}
 
 /** @param iso stamps of engine time */
 export function traceOf(run: RunRecord, iso: (at: number) => string, ending?: Ending & { ended: string }): Trace {

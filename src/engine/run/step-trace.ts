@@ -17,6 +17,7 @@ export function note(trace: StepTrace | undefined, progress: Progress): void {
   if ('note' in progress && progress.note !== undefined) trace.note = progress.note;
   if ('device' in progress && progress.device !== undefined) trace.device = progress.device;
   if ('command' in progress && progress.command !== undefined) trace.command = progress.command;
+  if ('args' in progress && progress.args !== undefined) trace.args = progress.args;
   if ('details' in progress && progress.details !== undefined) trace.details = progress.details;
 }
 
