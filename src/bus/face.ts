@@ -70,10 +70,23 @@ export class Face {
     });
   }
 
+  /** What is only made where somebody listens, or looks. */
+  private retainLater(topic: string, make: () => Json | object | undefined): void {
+    this.parts.bus.retain(topic, () => {
+      const payload = make();
+      return payload === undefined ? '' : JSON.stringify(payload);
+    });
+  }
+
   /** All values of a device, flat; at most once a turn. */
   private state(id: string): void {
+    if (!this.parts.values.of(id) || !this.parts.devices.get(id)) return;
+    this.retainLater(this.parts.topics.device(id, 'state'), () => this.flat(id));
+  }
+
+  private flat(id: string): object | undefined {
     const values = this.parts.values.of(id);
-    if (!values || !this.parts.devices.get(id)) return;
+    if (!values || !this.parts.devices.get(id)) return undefined;
     const flat: Record<string, Json> = {};
     let seq = 0;
     let at = 0;
@@ -82,7 +95,7 @@ export class Face {
       if (reading.seq >= seq) ({ seq } = reading);
       at = Math.max(at, reading.lastReported);
     }
-    this.retain(this.parts.topics.device(id, 'state'), { ...flat, _: { id, ts: iso(this.parts.toWall(at)), seq } });
+    return { ...flat, _: { id, ts: iso(this.parts.toWall(at)), seq } };
   }
 
   private availability(id: string): void {
@@ -98,7 +111,10 @@ export class Face {
       for (const what of ['meta', 'state', 'availability'] as const) bus.clear(topics.device(id, what));
       return;
     }
-    this.retain(topics.device(id, 'meta'), this.meta(device));
+    this.retainLater(topics.device(id, 'meta'), () => {
+      const now = devices.get(id);
+      return now && this.meta(now);
+    });
     this.availability(id);
     this.touch(id);
   }
