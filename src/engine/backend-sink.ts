@@ -44,8 +44,14 @@ export function sinkFor(
       }
       const key = report.type === 'value' ? `${report.device}\n${report.attribute}` : undefined;
       const stands = key !== undefined && standsForOlder(core, report as ValueReport, newest.get(key));
-      if (stands) newest.set(key, report as ValueReport);
-      take(stands ? key : undefined, report);
+      if (!stands) return take(undefined, report);
+      newest.set(key, report as ValueReport);
+      const apply = () => {
+        // Nothing older waits any more.
+        if (newest.get(key) === report) newest.delete(key);
+        applyReport(core, parts, backend, report);
+      };
+      push(key, apply, true);
     },
     offline: reason =>
       push(undefined, () => setBackend(core, backend, { state: 'offline', ready: false, reason }), false),

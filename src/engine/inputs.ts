@@ -1,5 +1,6 @@
 // What comes in from backends and from outside, applied to the present and told as events.
 import { jsonEqual, parseJson } from '../lib/json.ts';
+import { memoByObject } from '../lib/memo.ts';
 import { type Cause, causedBy, type Maker, rootCause } from '../model/cause.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Report } from '../model/event.ts';
@@ -122,7 +123,9 @@ export function applyReport(core: Core, parts: InputParts, backend: string, repo
   else value(core, parts, backend, device, report);
 }
 
-const byDevice = (device: string): Cause => rootCause('', { kind: 'device', ref: device }, 'device');
+// Every last value has its cause: what they have in common is made once.
+const originOf = memoByObject((device: Device): Cause['origin'] => ({ kind: 'device', ref: device.id }));
+const byDevice = (device: Device): Cause => rootCause('', originOf(device), 'device');
 
 /** Counts a value that is none of the declared type; the old one stands. */
 function refuse(
@@ -174,7 +177,7 @@ function momentary(
     quality: 'good',
     change: status.ready ? 'reported' : 'resync',
     // Another button than the one that was commanded contradicts nothing.
-    cause: expected?.contradicts === false ? expected : byDevice(device.id),
+    cause: expected?.contradicts === false ? expected : byDevice(device),
   });
 }
 
@@ -191,7 +194,7 @@ function value(core: Core, parts: InputParts, backend: string, device: Device, r
   const { expectations } = core.gate;
   const expected = expectations.match(device.id, attribute, coerced.value, now, declared?.step);
   const isByPerson = report.by === 'user' && expected?.contradicts !== false;
-  const byItself = isByPerson ? rootCause('', { kind: 'user', ref: device.id }, 'user') : byDevice(device.id);
+  const byItself = isByPerson ? rootCause('', { kind: 'user', ref: device.id }, 'user') : byDevice(device);
   const cause = report.cause ?? (isByPerson ? undefined : expected) ?? byItself;
   const applied = core.values.apply(device.id, attribute, { ...report, value: coerced.value }, declared, {
     now,

@@ -32,12 +32,14 @@ export interface Cause {
   readonly contradicts?: boolean;
 }
 
+const NOWHERE: readonly PathStep[] = Object.freeze([]);
+
 /** A fresh chain that starts with `id`. */
 export const rootCause = (id: string, origin: Cause['origin'], by: Maker): Cause => ({
   root: id,
   parent: null,
   depth: 0,
-  path: [],
+  path: NOWHERE,
   origin,
   by,
 });

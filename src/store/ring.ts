@@ -24,7 +24,7 @@ export function valueRing(perAttribute: number, attributes: number): Ring {
   return {
     add(subject, attribute, past) {
       let ofSubject = subjects.get(subject);
-      let values = ofSubject?.get(attribute);
+      const values = ofSubject?.get(attribute);
       if (!values) {
         if (known >= attributes) return;
         known++;
@@ -32,8 +32,9 @@ export function valueRing(perAttribute: number, attributes: number): Ring {
           ofSubject = new Map();
           subjects.set(subject, ofSubject);
         }
-        values = [];
-        ofSubject.set(attribute, values);
+        // V8 makes room for seventeen at the first push; most attributes of a large house tell one.
+        ofSubject.set(attribute, [past]);
+        return;
       }
       if (values.length >= perAttribute) values.shift();
       values.push(past);
