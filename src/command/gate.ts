@@ -126,7 +126,8 @@ export class Gate {
 
   /** For every effect the state is good, told since the backend became ready, and equal already; and nothing is pending. */
   private changesNothing(device: Device, declared: CommandDecl, args: Readonly<Record<string, Json>>): boolean {
-    if (declared.always || !declared.idempotent || declared.effects.length === 0) return false;
+    // What ends by itself begins anew, or ends from now on.
+    if (declared.always || declared.ends || !declared.idempotent || declared.effects.length === 0) return false;
     const epoch = this.parts.devices.backend(backendOf(device.id))?.epoch ?? 0;
     const same = declared.effects.every(effect => {
       if ('fromArg' in effect && args[effect.fromArg] === undefined) return true;

@@ -11,6 +11,7 @@ import type { Json } from '../model/value.ts';
 import type { BackendStatus } from '../state/devices.ts';
 import type { HouseValue } from '../state/house.ts';
 import type { TurnTransaction } from '../store/transaction.ts';
+import type { Endings } from './endings.ts';
 import type { Expressions } from './evaluate.ts';
 import type { GuardNotice, GuardSettings, GuardWindow, Suspension } from './guard.ts';
 import type { OutgoingEffect, Resumption, TriggerConfig, TriggerData } from './kind.ts';
@@ -129,6 +130,8 @@ export interface Core extends ViewParts {
   readonly expressions: Expressions;
   readonly tx: TurnTransaction;
   readonly gate: Gate;
+  /** Commands that end by themselves. */
+  readonly endings: Endings;
   readonly settings: EngineSettings;
   readonly sinks: EngineSinks;
   readonly rules: Map<string, LiveRule>;

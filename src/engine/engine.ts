@@ -17,6 +17,7 @@ import { TurnTransaction } from '../store/transaction.ts';
 import { sinkFor } from './backend-sink.ts';
 import { commandEvent, ResultWaiters } from './commands.ts';
 import type { Core, EngineSettings, EngineSinks, FireRequest, LiveRule, NewEvent, ResumeRequest } from './core.ts';
+import { Endings } from './endings.ts';
 import { Expressions } from './evaluate.ts';
 import { Roots } from './guard.ts';
 import {
@@ -113,8 +114,9 @@ export class Engine implements OperationParts {
       now: () => timeline.now(),
       ids,
       budget: parts.deviceBudget,
-      onPassed: command => {
+      onPassed: (command, device) => {
         this.causes.keep(command.id, command.cause);
+        this.core.endings.passed(command, device);
         raised.push(() => this.core.raise(keys.command(command.device), commandEvent(command)));
       },
       onLeft: command => parts.sinks.onCommand?.(command),
@@ -133,6 +135,7 @@ export class Engine implements OperationParts {
       expressions: new Expressions(),
       tx: this.tx,
       gate,
+      endings: new Endings({ timeline, tx: this.tx, devices: parts.devices, gate, log }),
       settings: parts.settings,
       sinks: parts.sinks,
       rules: new Map(),
@@ -351,6 +354,7 @@ export class Engine implements OperationParts {
 
   private onResult(result: CommandResult, device: string): void {
     this.tx.put('outbox', result.id, undefined);
+    this.core.endings.ended(result);
     this.tx.afterCommit(() => {
       this.waiters.ended(result);
       this.parts.sinks.onResult(result, device);

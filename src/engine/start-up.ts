@@ -105,6 +105,7 @@ export function firstMoment(
   onAnswer: (id: string, answer: Answer) => void,
 ): void {
   core.gate.restore(outbox);
+  core.endings.restore(outbox);
   restoreEffects(core, outbox, onAnswer);
   for (const id of runs.unanswerable(outbox)) onAnswer(id, IN_DOUBT);
   // A fault in one must not keep the others from their start.

@@ -133,6 +133,15 @@ const Outbox = z.discriminatedUnion('kind', [
     }),
   }),
   z.object({ kind: z.literal('effect'), once: z.boolean(), effect: Outgoing, cause: Cause }),
+  z.object({
+    kind: z.literal('ending'),
+    device: z.string(),
+    command: z.string(),
+    args: Fields,
+    due: Instant,
+    of: z.string(),
+    cause: Cause,
+  }),
 ]);
 const Stamp = z.string().refine(text => !Number.isNaN(Date.parse(text)));
 const Runtime = z.object({
@@ -204,8 +213,8 @@ const FAULTS: Partial<Record<TableName, Fault>> = {
   },
   runs: (key, value) => faultOf(Run, value) ?? idFault(key, (value as { id: string }).id),
   outbox: (key, value) => {
-    const { command } = value as { command?: { id: string } };
-    return faultOf(Outbox, value) ?? (command && idFault(key, command.id));
+    const { kind, command } = value as { kind?: string; command?: { id: string } };
+    return faultOf(Outbox, value) ?? (kind === 'command' && command ? idFault(key, command.id) : undefined);
   },
   rules: fits(Runtime),
   variables: fits(HouseValue),

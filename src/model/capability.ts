@@ -32,6 +32,11 @@ export interface CommandDecl {
   readonly opposes?: string;
   /** Sent even when it seems to change nothing (locks, alarms, covers). */
   readonly always?: boolean;
+  /**
+   * It ends by itself: after as long as its argument `after` says (in the argument's unit: s, min or h), or else as
+   * `otherwise` does, `command` is sent with those arguments that both have. With neither it lasts.
+   */
+  readonly ends?: { readonly after: string; readonly command: string; readonly otherwise?: number };
 }
 
 /** A row of the table. */

@@ -104,7 +104,10 @@ export function showRule(gateway: Gateway, entry: Entry): z.infer<typeof RuleVie
 
 /** A device with its values. */
 export function showDevice(gateway: Gateway, device: Device): Record<string, Json> {
-  const { devices, values, timeline } = gateway.engine.core;
+  const { devices, values, timeline, endings } = gateway.engine.core;
+  const ending = endings
+    .of(device.id)
+    .map(({ command, args, due }) => ({ command, args: { ...args }, at: iso(timeline.toWall(due)) }));
   const alias = devices.aliasOf(device.id);
   const room = devices.roomOf(device);
   const attributes: Record<string, Json> = {};
@@ -137,9 +140,14 @@ export function showDevice(gateway: Gateway, device: Device): Record<string, Jso
     commands: Object.fromEntries(
       Object.entries(device.commands).map(([name, command]) => [
         name,
-        { args: command.args as unknown as Json, idempotent: command.idempotent },
+        {
+          args: command.args as unknown as Json,
+          idempotent: command.idempotent,
+          ...(command.ends && { ends: { ...command.ends } }),
+        },
       ]),
     ),
+    ...(ending.length > 0 && { ending }),
   };
 }
 

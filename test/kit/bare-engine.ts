@@ -20,7 +20,8 @@ const AUTHORITY: Authority = { name: 'test', devices: true, house: true, rules: 
 export interface BareOptions {
   readonly store?: Store;
   readonly clock?: VirtualClock;
-  readonly backends?: readonly string[];
+  /** By id alone: one that does as it is told. */
+  readonly backends?: readonly (string | Backend)[];
   readonly surroundings?: Partial<Surroundings>;
   readonly sinks?: Partial<EngineSinks>;
 }
@@ -45,7 +46,11 @@ export function bareEngine(options: BareOptions = {}) {
       devices: new Devices(),
       values: new Values(),
       house: new House(),
-      backends: new Map((options.backends ?? []).map(id => [id, standIn(id)])),
+      backends: new Map(
+        (options.backends ?? [])
+          .map(one => (typeof one === 'string' ? standIn(one) : one))
+          .map((one): [string, Backend] => [one.id, one]),
+      ),
       surroundings: {
         zone: 'UTC',
         place: undefined,
