@@ -102,7 +102,6 @@ export class Connection {
   private cancelSoon: Cancel | undefined;
   private cancelLog: Cancel = () => {};
   private cancelFlows: Cancel = () => {};
-  private readonly cancelLater = new Map<string, Cancel>();
   /** Looks follow each other. */
   private work: Promise<void> = Promise.resolve();
 
@@ -145,22 +144,8 @@ export class Connection {
 
   /** What carrying a command out needs. */
   wayTo(network: Network, own: Own): Way {
-    const { clock, counters, log, id: backend } = this.parts;
-    const notLater = (key: string) => {
-      this.cancelLater.get(key)?.();
-      this.cancelLater.delete(key);
-    };
-    const later: Way['later'] = (key, ms, task) => {
-      notLater(key);
-      const run = () => {
-        this.cancelLater.delete(key);
-        task().catch(error =>
-          log.warn({ backend, error: asCausewayError(error).message }, 'what was to follow a command failed'),
-        );
-      };
-      this.cancelLater.set(key, clock.after(ms, run));
-    };
-    return { client: this.client, network, counters, clock, own, later, notLater };
+    const { clock, counters } = this.parts;
+    return { client: this.client, network, counters, clock, own };
   }
 
   /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
@@ -183,8 +168,8 @@ export class Connection {
   /** Ends it; what is on its way is given up. */
   close(): void {
     this.isReady = false;
-    const { cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, cancelLater } = this;
-    const pending = [cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, ...cancelLater.values()];
+    const { cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon } = this;
+    const pending = [cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon];
     for (const cancel of pending) cancel?.();
     this.stream?.close();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the console ${this.parts.id} has ended`));

@@ -94,25 +94,12 @@ describe('a client', () => {
 });
 
 describe('a device', () => {
-  test('shows itself for a time, and is dark again after it', async () => {
-    const { run, console, until, clock } = await stage();
+  test('shows itself until it is told to stop', async () => {
+    const { run, console, until } = await stage();
     await run(device(DEVICE.hall), 'locate', { seconds: 20 });
     await until(`${device(DEVICE.hall)}/locating=true`);
-    await clock.jump(21_000);
-    await quiet(console);
-    expect(console.state.device(DEVICE.hall).locating).toBe(false);
-  });
-
-  test('that is asked again shows itself from then on', async () => {
-    const { run, console, clock, pass } = await stage();
-    await run(device(DEVICE.hall), 'locate', { seconds: 20 });
-    await clock.jump(15_000);
-    await run(device(DEVICE.hall), 'locate', { seconds: 20 });
-    await pass(15_000);
-    expect(console.state.device(DEVICE.hall).locating).toBe(true);
     await run(device(DEVICE.hall), 'stopLocating');
-    await pass(30_000);
-    expect(console.state.received.filter(({ body }) => body.cmd === 'unset-locate')).toHaveLength(1);
+    expect(console.state.device(DEVICE.hall).locating).toBe(false);
   });
 
   test('is restarted, and lit', async () => {
@@ -311,4 +298,150 @@ test('values of a plug that another has switched are told by a push', async () =
   console.state.changeDevice(DEVICE.plug, { outlet_table: [{ index: 1, name: 'Outlet 1', relay_state: false }] });
   await until(`${device(DEVICE.plug)}/switch=off`);
   expect(valuesOf(sink, device(DEVICE.plug)).switch).toBe('off');
+});
+
+describe('the firewall', () => {
+  const ours = (console: { state: { objects: { 'firewall-policies': object[] } } }) =>
+    (console.state.objects['firewall-policies'] as Record<string, unknown>[]).filter(({ name }) =>
+      String(name).startsWith('Causeway'),
+    );
+
+  test('keeps everybody from a domain, until it is let again', async () => {
+    const { run, console } = await stage();
+    await run(SITE, 'blockDestination', { destination: 'Bad.Example' });
+    expect(ours(console).map(({ name }) => name)).toEqual([
+      'Causeway: bad.example (Home)',
+      'Causeway: bad.example (IoT)',
+      'Causeway: bad.example (Guest)',
+    ]);
+    expect(ours(console)[0]).toMatchObject({
+      enabled: true,
+      action: 'BLOCK',
+      ip_version: 'BOTH',
+      source: { zone_id: 'zone-home', matching_target: 'ANY' },
+      destination: { zone_id: 'zone-wan', matching_target: 'WEB', web_domains: ['bad.example'] },
+    });
+    await run(SITE, 'unblockDestination', { destination: 'bad.example' });
+    expect(ours(console)).toEqual([]);
+    expect(console.state.objects['firewall-policies']).toHaveLength(3);
+  });
+
+  test('keeps one client from it, in the zone where that is', async () => {
+    const { run, console } = await stage();
+    await run(SITE, 'blockDestination', { destination: 'bad.example', client: CLIENT.camera.toUpperCase() });
+    expect(ours(console)).toEqual([
+      expect.objectContaining({
+        name: `Causeway: bad.example for ${CLIENT.camera} (IoT)`,
+        source: expect.objectContaining({
+          zone_id: 'zone-iot',
+          matching_target: 'CLIENT',
+          client_macs: [CLIENT.camera],
+        }),
+      }),
+    ]);
+    await run(SITE, 'unblockDestination', { destination: 'bad.example' });
+    expect(ours(console)).toHaveLength(1);
+    await run(SITE, 'unblockDestination', { destination: 'bad.example', client: CLIENT.camera });
+    expect(ours(console)).toEqual([]);
+  });
+
+  test.each([
+    ['203.0.113.20', 'IPV4', '203.0.113.20'],
+    ['203.0.113.0/24', 'IPV4', '203.0.113.0/24'],
+    ['2001:DB8::1', 'IPV6', '2001:db8::1'],
+  ])('blocks the address %s', async (destination, family, told) => {
+    const { run, console } = await stage();
+    await run(SITE, 'blockDestination', { destination });
+    expect(ours(console)[0]).toMatchObject({
+      ip_version: family,
+      destination: { matching_target: 'IP', matching_target_type: 'SPECIFIC', ips: [told] },
+    });
+    await run(SITE, 'unblockDestination', { destination });
+    expect(ours(console)).toEqual([]);
+  });
+
+  test('keeps an address of the internet from all zones', async () => {
+    const { run, console } = await stage();
+    await run(SITE, 'blockSource', { address: '198.51.100.7' });
+    expect(ours(console)[1]).toMatchObject({
+      name: 'Causeway: from 198.51.100.7 (IoT)',
+      source: { zone_id: 'zone-wan', matching_target: 'IP', ips: ['198.51.100.7'] },
+      destination: { zone_id: 'zone-iot', matching_target: 'ANY' },
+    });
+    await run(SITE, 'unblockSource', { address: '198.51.100.7' });
+    expect(ours(console)).toEqual([]);
+  });
+
+  test('blocks an application by its number, and by its name where a key tells it', async () => {
+    const { run, console } = await stage({ settings: { who: 'both' } });
+    await run(SITE, 'blockApplication', { application: 'video nasties' });
+    expect(ours(console)[0]).toMatchObject({ destination: { matching_target: 'APP', app_ids: [65_766] } });
+    await run(SITE, 'unblockApplication', { application: 'Video Nasties' });
+    await run(SITE, 'blockApplication', { application: '65540', client: CLIENT.tv });
+    expect(ours(console)).toHaveLength(1);
+    await expect(run(SITE, 'blockApplication', { application: 'HTTPS' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      hint: expect.stringContaining('block the destination'),
+    });
+  });
+
+  test('knows no application by its name without a key', async () => {
+    const { run } = await stage();
+    await expect(run(SITE, 'blockApplication', { application: 'Video Nasties' })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      hint: expect.stringContaining('api_key'),
+    });
+  });
+
+  test('is not written twice, and a policy of ours that somebody switched off is on again', async () => {
+    const { run, console } = await stage();
+    const block = { destination: 'bad.example', client: CLIENT.camera };
+    await run(SITE, 'blockDestination', block);
+    await run(SITE, 'blockDestination', block);
+    expect(ours(console)).toHaveLength(1);
+    (ours(console)[0] as { enabled: boolean }).enabled = false;
+    await run(SITE, 'blockDestination', block);
+    expect(ours(console)).toEqual([expect.objectContaining({ enabled: true })]);
+  });
+
+  test('keeps nothing of a block of which a part was refused', async () => {
+    const { run, console } = await stage({
+      prepare: ({ state }) => {
+        state.refusesPoliciesAfter = 1;
+      },
+    });
+    await expect(run(SITE, 'blockDestination', { destination: 'bad.example' })).rejects.toMatchObject({
+      code: 'BACKEND_REJECTED',
+    });
+    expect(ours(console)).toEqual([]);
+  });
+
+  test.each([
+    ['192.168.1.5', 'UNSUPPORTED', 'blockClient'],
+    ['fe80::1', 'UNSUPPORTED', 'blockClient'],
+    ['0.0.0.0/0', 'ARGUMENT_INVALID', '/8'],
+    ['203.0.113.0/40', 'ARGUMENT_INVALID', '203.0.113.0/24'],
+    ['not a domain', 'ARGUMENT_INVALID', 'example.com'],
+    ['localhost', 'ARGUMENT_INVALID', 'example.com'],
+    ['*', 'ARGUMENT_INVALID', 'example.com'],
+  ])('does not block %s', async (destination, code, hint) => {
+    const { run, console } = await stage();
+    await expect(run(SITE, 'blockDestination', { destination })).rejects.toMatchObject({
+      code,
+      hint: expect.stringContaining(hint),
+    });
+    expect(console.state.received).toEqual([]);
+  });
+
+  test('that has no zones says so', async () => {
+    const { run } = await stage({
+      prepare: ({ state }) => {
+        state.zones.length = 0;
+      },
+    });
+    await expect(run(SITE, 'blockDestination', { destination: 'bad.example' })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('zones'),
+    });
+  });
 });

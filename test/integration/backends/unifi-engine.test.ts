@@ -12,6 +12,7 @@ import { Devices } from '../../../src/state/devices.ts';
 import { House } from '../../../src/state/house.ts';
 import { Values } from '../../../src/state/values.ts';
 import { memoryStore } from '../../../src/store/memory.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { CLIENT, type ConsoleOptions, DEVICE, startConsole } from '../../simulators/unifi/index.ts';
 import { jumpingClock, passing } from './clock.ts';
@@ -31,6 +32,20 @@ afterEach(async () => {
 async function stage(rules: object[], { settings = {}, ...options }: ConsoleOptions & { settings?: Settings } = {}) {
   const clock = jumpingClock();
   const console = await startConsole({ now: () => clock.now(), ...options });
+  ends.push(() => console.stop());
+  return { console, clock, ...(await live(rules, { console, clock, settings, store: memoryStore() })) };
+}
+
+interface Around {
+  readonly console: Awaited<ReturnType<typeof startConsole>>;
+  readonly clock: ReturnType<typeof jumpingClock>;
+  readonly settings: Settings;
+  readonly store: Store;
+}
+
+/** One life of a gateway at a console. */
+async function live(rules: object[], around: Around) {
+  const { console, clock, settings, store } = around;
   const supervised = supervise(backendAt(console, settings, { clock }), { clock, log: silentLog, random: () => 0 });
   const events: Event[] = [];
   const results: CommandResult[] = [];
@@ -39,7 +54,7 @@ async function stage(rules: object[], { settings = {}, ...options }: ConsoleOpti
     {
       clock,
       log: silentLog,
-      store: memoryStore(),
+      store,
       devices,
       values: new Values(),
       house: new House(),
@@ -65,16 +80,20 @@ async function stage(rules: object[], { settings = {}, ...options }: ConsoleOpti
   await engine.idle();
   await quiet(console);
   ends.push(
-    () => console.stop(),
     () => engine.stop(),
     () => supervised.stop(),
   );
   const commands = () =>
     console.state.received.filter(({ method, path }) => method === 'PUT' || path.includes('/cmd/'));
   return {
-    clock,
-    console,
     engine,
+    /** The process is killed, and begins anew so much later. */
+    async again(ms: number) {
+      engine.kill();
+      await supervised.stop();
+      await clock.jump(ms);
+      return live(rules, around);
+    },
     events,
     results,
     devices,
@@ -170,5 +189,76 @@ describe('a rule over a console', () => {
         .filter(({ device, attribute }) => device === PHONE && attribute === 'presence')
         .every(({ change }) => change === 'resync'),
     ).toBe(true);
+  });
+});
+
+describe('what is to last for a time', () => {
+  const blockFor = (command: string, args: object) => ({
+    id: 'block',
+    name: 'Block who knocks',
+    triggers: [{ type: 'flow', where: { action: 'blocked' } }],
+    actions: [{ type: 'command', device: 'unifi:site:default', command, args }],
+  });
+
+  test('ends by itself: a device is dark again after it has shown itself', async () => {
+    const rule = {
+      id: 'find',
+      name: 'Show where the newcomer is',
+      triggers: [{ type: 'event', device: 'unifi:site:default', name: 'newClient' }],
+      actions: [{ type: 'command', device: `unifi:device:${DEVICE.hall}`, command: 'locate', args: { seconds: 20 } }],
+    };
+    const { console, pass, clock } = await stage([rule]);
+    const isLit = () => console.state.device(DEVICE.hall).locating;
+    console.state.newClient('00:00:5e:00:53:55');
+    await eventually(() => isLit() === true, 'the light');
+    await pass(15_000);
+    console.state.newClient('00:00:5e:00:53:56');
+    await quiet(console);
+    await pass(15_000);
+    expect(isLit()).toBe(true);
+    await passing(clock, () => isLit() === false, 'dark');
+  });
+
+  test.each([
+    ['comes back before', 10 * 60_000],
+    ['comes back long after', 5 * 3_600_000],
+  ])('ends though the process was killed meanwhile and %s', async (_when, away) => {
+    const before = await stage([blockFor('blockClient', { mac: { expr: 'trigger.flow.source.mac' }, minutes: 60 })], {
+      settings: { flows: 'blocked' },
+    });
+    const { console, clock } = before;
+    console.state.flow({ action: 'blocked', source: console.state.flowSource(CLIENT.camera) });
+    await before.pass(16_000);
+    await eventually(() => console.state.client(CLIENT.camera).blocked, 'the block');
+    await before.engine.idle();
+    const after = await before.again(away);
+    if (away < 3_600_000) {
+      expect(console.state.client(CLIENT.camera).blocked).toBe(true);
+      await clock.jump(45 * 60_000);
+      await quiet(console);
+      expect(console.state.client(CLIENT.camera).blocked).toBe(true);
+    }
+    if (away < 3_600_000) await clock.jump(5 * 60_000);
+    await passing(clock, () => !console.state.client(CLIENT.camera).blocked, 'the end of the block');
+    await quiet(console);
+    expect(after.commands().filter(({ body }) => body.cmd === 'unblock-sta')).toHaveLength(1);
+  });
+
+  test('waits for a console that is away when it should end', async () => {
+    const { console, clock, pass, devices } = await stage(
+      [blockFor('blockDestination', { destination: { expr: 'trigger.flow.destination.domain' }, minutes: 5 })],
+      { settings: { flows: 'blocked' } },
+    );
+    const policies = () => console.state.objects['firewall-policies'].length;
+    const had = policies();
+    console.state.flow({ action: 'blocked', source: console.state.flowSource(CLIENT.camera) });
+    await pass(16_000);
+    await eventually(() => policies() > had, 'the block');
+    await console.down();
+    await passing(clock, () => devices.backend('unifi')?.state === 'offline', 'offline');
+    await clock.jump(600_000);
+    expect(policies()).toBeGreaterThan(had);
+    await console.up();
+    await passing(clock, () => policies() === had, 'the end of the block');
   });
 });

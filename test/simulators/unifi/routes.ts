@@ -145,6 +145,61 @@ function putWhole(collection: 'firewall-policies' | 'trafficrules' | 'trafficrou
   };
 }
 
+/** What the v2 API was seen to want of a new policy: whole ends in zones it knows, and one way for answers. */
+function postPolicy({ console, body }: Asked): SimAnswer {
+  if (console.refusesPoliciesAfter-- <= 0) return badly('api.err.FirewallPolicyLimitReached');
+  const ends = ['source', 'destination'].map(name => body[name] as SimRecord | undefined);
+  const missing = ['name', 'action', 'source', 'destination', 'ip_version'].filter(name => body[name] === undefined);
+  if (missing.length > 0)
+    return badly(`Validation failed: ${missing.map(name => `${name}: must not be null`).join(', ')}`);
+  if (ends.some(one => !console.zones.some(({ _id }) => _id === one?.zone_id))) return badly('api.err.InvalidZone');
+  if (body.action !== 'ALLOW' && body.create_allow_respond !== false)
+    return badly('api.err.FirewallPolicyCreateRespondTrafficPolicyNotAllowed');
+  for (const one of ends) {
+    const target = String(one?.matching_target);
+    const field = { IP: 'ips', WEB: 'web_domains', APP: 'app_ids', CLIENT: 'client_macs', ANY: undefined }[target];
+    if (field === undefined && target !== 'ANY')
+      return badly(`JSON parse error: "${target}": not one of the values accepted`);
+    if (field !== undefined && !(Array.isArray(one?.[field]) && one[field].length > 0))
+      return badly(`${field}: must not be empty`);
+    if (target === 'IP' && one?.matching_target_type !== 'SPECIFIC')
+      return badly('matching_target_type: must not be null');
+    const ips = target === 'IP' ? (one as { ips?: string[] }).ips : [];
+    const families = (ips ?? []).map(ip => (ip.includes(':') ? 'IPV6' : 'IPV4'));
+    if (families.some(family => family !== body.ip_version)) return badly('api.err.FirewallPolicyIpVersionMismatch');
+  }
+  const policy = {
+    ...body,
+    _id: console.id('policy'),
+    index: 10_000 + console.objects['firewall-policies'].length,
+    predefined: false,
+  };
+  // Without a schedule it is taken, and not done.
+  if (body.schedule !== undefined) console.objects['firewall-policies'].push(policy);
+  return plain(policy);
+}
+
+function deletePolicies({ console, body }: Asked): SimAnswer {
+  if (!Array.isArray(body)) return badly('JSON parse error: expected an array');
+  const policies = console.objects['firewall-policies'];
+  if (policies.some(({ _id, predefined }) => predefined && body.includes(_id)))
+    return badly('api.err.FirewallPolicyPredefinedNotEditable');
+  console.objects['firewall-policies'] = policies.filter(({ _id }) => !body.includes(_id));
+  return plain(null);
+}
+
+const APPLICATIONS = [...Array(250).keys()].map(n => ({
+  id: 65_536 + n,
+  name: n === 230 ? 'Video Nasties' : `App ${n}`,
+}));
+
+function applications({ query }: Asked): SimAnswer {
+  const [offset, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit') ?? 25)];
+  if (limit > 200) return integrationError(400, 'api.request.argument-out-of-range', 'limit must be at most 200');
+  const data = APPLICATIONS.slice(offset, offset + limit);
+  return plain({ offset, limit, count: data.length, totalCount: APPLICATIONS.length, data });
+}
+
 function putForward({ console, body, at }: Asked): SimAnswer {
   const old = console.objects.portforward.find(({ _id }) => _id === at[1]);
   if (!old) return refusal('api.err.IdInvalid');
@@ -343,6 +398,8 @@ export const routes: readonly Route[] = [
   internal('GET', 'trafficrules', ({ console }) => plain(console.objects.trafficrules)),
   internal('GET', 'trafficroutes', ({ console }) => plain(console.objects.trafficroutes)),
   internal('GET', 'firewall/zone', ({ console }) => plain(console.zones)),
+  internal('POST', 'firewall-policies', postPolicy),
+  internal('POST', 'firewall-policies/batch-delete', deletePolicies),
   internal(
     'PUT',
     'firewall-policies/([^/]+)',
@@ -361,6 +418,7 @@ export const routes: readonly Route[] = [
   internal('GET', 'wan/load-balancing/status', ({ console }) => plain({ wan_interfaces: console.wans })),
   internal('POST', 'system-log/all', systemLog),
   internal('POST', 'traffic-flows', trafficFlows),
+  official('GET', 'dpi/applications', applications),
   official('GET', 'info', ({ console }) => plain({ applicationVersion: VERSIONS[console.profile] })),
   official('GET', 'sites', ({ query }) => {
     const limit = Number(query.get('limit') ?? 25);

@@ -67,6 +67,8 @@ export class SimConsole {
   lingerMs = 0;
   /** Blocks are accepted and nothing comes of it. */
   ignoresBlocks = false;
+  /** So many policies more are taken. */
+  refusesPoliciesAfter = Number.POSITIVE_INFINITY;
   /** The console's clock differs by this from everyone's. */
   skewMs = 0;
   /** Since its start, at the beginning. */

@@ -3,9 +3,8 @@ import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../model/value.ts';
 import type { KnownDevice } from '../network/devices.ts';
 import { guardPort, isOwn, waysTo } from './guards.ts';
-import { type Commands, numberOf, type Task, tell, textOf } from './task.ts';
+import { type Commands, type Task, tell, textOf } from './task.ts';
 
-const LOCATE_S = 60;
 type Fields = { [key: string]: Json };
 
 const deviceOf = ({ way, native }: Task): KnownDevice => {
@@ -78,15 +77,9 @@ export const deviceCommands: Commands = {
     await tell(task, 'devmgr', { cmd: 'restart', mac: task.native, reboot_type: 'soft' });
   },
   async locate(task) {
-    const { way, native } = task;
-    await tell(task, 'devmgr', { cmd: 'set-locate', mac: native });
-    const again = { again: true, signal: new AbortController().signal };
-    way.later(native, (numberOf(task, 'seconds') ?? LOCATE_S) * 1_000, async () => {
-      await tell({ way, asking: again }, 'devmgr', { cmd: 'unset-locate', mac: native });
-    });
+    await tell(task, 'devmgr', { cmd: 'set-locate', mac: task.native });
   },
   async stopLocating(task) {
-    task.way.notLater(task.native);
     await tell(task, 'devmgr', { cmd: 'unset-locate', mac: task.native });
   },
   async setLed(task) {

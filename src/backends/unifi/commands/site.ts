@@ -4,6 +4,7 @@ import { didYouMean } from '../../../lib/text.ts';
 import type { Json } from '../../../model/value.ts';
 import type { Surface } from '../console/answers.ts';
 import { isMac, readWlans } from '../console/wire.ts';
+import { blockCommands } from './blocks.ts';
 import { clientCommands } from './client.ts';
 import { type Commands, numberOf, type Task, tell, textOf } from './task.ts';
 
@@ -144,6 +145,7 @@ async function toClient(task: Task, command: 'block' | 'unblock'): Promise<void>
 /** By name. */
 export const siteCommands: Commands = {
   ...Object.fromEntries(Object.entries(KINDS).map(([name, kind]) => [name, (task: Task) => setThing(task, kind)])),
+  ...blockCommands,
   createVoucher,
   blockClient: task => toClient(task, 'block'),
   unblockClient: task => toClient(task, 'unblock'),

@@ -14,10 +14,6 @@ export interface Way {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly own: Own;
-  /** Does something later, unless the connection has ended by then, or another of the same key was asked for. */
-  later(key: string, ms: number, task: () => Promise<void>): void;
-  /** Nothing is to be done later any more. */
-  notLater(key: string): void;
 }
 
 /** A command to something of the console. */

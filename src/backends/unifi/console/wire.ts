@@ -50,6 +50,7 @@ const Client = z.object({
   sw_mac: mac,
   sw_port: natural,
   network: text,
+  network_id: text,
   vlan: natural,
   first_seen: epochSeconds,
   last_seen: epochSeconds,

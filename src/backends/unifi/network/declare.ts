@@ -18,6 +18,21 @@ export const event: AttributeDecl = { type: 'json', momentary: true };
 /** Overrides what guards a command. */
 export const force: ArgumentDecl = { name: 'force', type: 'boolean', optional: true };
 
+/** For how long; without it, for good. */
+const minutes: ArgumentDecl = { name: 'minutes', ...number('min'), min: 1, max: 525_600, optional: true };
+
+/** A command that lasts for as long as `minutes` says, and the one that ends it. */
+export const lasting = (
+  declared: Omit<CommandDecl, 'idempotent' | 'opposes' | 'ends'>,
+  command: string,
+): CommandDecl => ({
+  ...declared,
+  args: [...declared.args, minutes],
+  idempotent: true,
+  opposes: command,
+  ends: { after: 'minutes', command },
+});
+
 /** A command of which twice is not the same as once. */
 export const once = (args: readonly ArgumentDecl[] = [], effects: readonly Effect[] = []): CommandDecl => ({
   args,

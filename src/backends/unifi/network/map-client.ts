@@ -3,7 +3,7 @@ import type { AttributeDecl, CommandDecl } from '../../../model/capability.ts';
 import { type Device, deviceOf } from '../../../model/device.ts';
 import type { Json } from '../../../model/value.ts';
 import type { ClientRow } from '../console/wire.ts';
-import { event, force, number, once, sets, telemetry } from './declare.ts';
+import { event, force, lasting, number, once, sets, telemetry } from './declare.ts';
 import type { Values } from './told.ts';
 
 /** Of every client. */
@@ -36,7 +36,7 @@ const ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
 
 const kbits = { ...number('kbit/s'), min: 2, max: 100_000 };
 const COMMANDS: Readonly<Record<string, CommandDecl>> = {
-  block: sets('access', 'blocked', [force], 'unblock'),
+  block: lasting({ args: [force], effects: [{ attribute: 'access', value: 'blocked' }] }, 'unblock'),
   unblock: sets('access', 'allowed', [], 'block'),
   reconnect: once([force]),
   authorizeGuest: {

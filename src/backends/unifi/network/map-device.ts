@@ -60,6 +60,8 @@ const ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
   poeDisconnected: event,
 };
 
+/** Nobody wants to see it blink for ever. */
+const LOCATE_S = 60;
 const COMMANDS: Readonly<Record<string, CommandDecl>> = {
   restart: once(),
   locate: {
@@ -67,6 +69,7 @@ const COMMANDS: Readonly<Record<string, CommandDecl>> = {
     effects: [{ attribute: 'locating', value: true }],
     idempotent: true,
     opposes: 'stopLocating',
+    ends: { after: 'seconds', command: 'stopLocating', otherwise: LOCATE_S },
   },
   stopLocating: sets('locating', false, [], 'locate'),
   setLed: takes('led', LED),

@@ -1,9 +1,9 @@
 // WLANs, WANs and the site itself as devices.
-import type { AttributeDecl, CommandDecl } from '../../../model/capability.ts';
+import type { ArgumentDecl, AttributeDecl, CommandDecl } from '../../../model/capability.ts';
 import { CAPABILITIES } from '../../../model/capability.ts';
 import { type Device, deviceOf } from '../../../model/device.ts';
 import type { HealthRow, MonitoredRow, WanRow, WlanRow } from '../console/wire.ts';
-import { event, force, number, once, telemetry } from './declare.ts';
+import { event, force, lasting, number, once, telemetry } from './declare.ts';
 import type { Values } from './told.ts';
 
 // --- WLANs -----------------------------------------------------------------------------------------------------------
@@ -105,6 +105,15 @@ const which = (what: string) => ({ name: what, type: 'string' }) as const;
 const STATE = { name: 'state', type: 'enum', values: ['on', 'off'] } as const;
 const switches = (what: string): CommandDecl => ({ args: [which(what), STATE], effects: [], idempotent: true });
 
+const client: ArgumentDecl = { ...which('client'), optional: true };
+const blocks = (args: readonly ArgumentDecl[], unblock: string) => lasting({ args, effects: [] }, unblock);
+const unblocks = (args: readonly ArgumentDecl[], opposes: string): CommandDecl => ({
+  args,
+  effects: [],
+  idempotent: true,
+  opposes,
+});
+
 const SITE_COMMANDS: Readonly<Record<string, CommandDecl>> = {
   createVoucher: once([
     { name: 'minutes', ...number('min'), min: 1, max: 1_000_000 },
@@ -116,8 +125,14 @@ const SITE_COMMANDS: Readonly<Record<string, CommandDecl>> = {
   setTrafficRule: switches('rule'),
   setTrafficRoute: switches('route'),
   setPortForward: switches('forward'),
-  blockClient: { args: [which('mac'), force], effects: [], idempotent: true, opposes: 'unblockClient' },
-  unblockClient: { args: [which('mac')], effects: [], idempotent: true, opposes: 'blockClient' },
+  blockClient: blocks([which('mac'), force], 'unblockClient'),
+  unblockClient: unblocks([which('mac')], 'blockClient'),
+  blockDestination: blocks([which('destination'), client], 'unblockDestination'),
+  unblockDestination: unblocks([which('destination'), client], 'blockDestination'),
+  blockApplication: blocks([which('application'), client], 'unblockApplication'),
+  unblockApplication: unblocks([which('application'), client], 'blockApplication'),
+  blockSource: blocks([which('address')], 'unblockSource'),
+  unblockSource: unblocks([which('address')], 'blockSource'),
   speedTest: once(),
 };
 
