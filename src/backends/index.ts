@@ -10,6 +10,7 @@ import type { BackendOperation, BackendResource } from './operation.ts';
 import type { Supervised } from './supervisor.ts';
 import { UnifiBackend, UnifiSchema } from './unifi/index.ts';
 import { unifiOperations } from './unifi/operations/index.ts';
+import { unifiResources } from './unifi/resources.ts';
 
 /** What every backend gets. */
 export interface BackendParts {
@@ -58,6 +59,7 @@ export const backendKinds = defineTable<BackendKind>('backend', [
     type: 'unifi',
     schema: UnifiSchema,
     operations: unifiOperations,
+    resources: unifiResources,
     create: (config, parts) => new UnifiBackend(config, parts),
   }),
 ]);

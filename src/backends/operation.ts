@@ -1,6 +1,7 @@
 // What only one type of system can do: its own operations, and resources to look at. `src/ops/systems.ts` makes them those
 // of the gateway.
 import type { z } from 'zod';
+import type { Json } from '../model/value.ts';
 import type { Scope } from '../policy/roles.ts';
 import type { Journal } from '../store/journal-port.ts';
 import type { Supervised } from './supervisor.ts';
@@ -11,7 +12,17 @@ export interface OperationContext {
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   /** What the gateway itself has written down of the system’s devices. */
-  readonly journal: Pick<Journal, 'query'>;
+  readonly journal: Pick<Journal, 'query' | 'read'>;
+  /** Epoch ms. */
+  readonly now: number;
+  /**
+   * Sends a command to one of the system's devices, by the way of all commands and in the name of the caller; with `dryRun` it
+   * is looked at alone. @throws as the gate and the system
+   */
+  send(wanted: { device: string; command: string; args: Record<string, Json> }): Promise<{
+    readonly outcome: string;
+    readonly args: Record<string, Json>;
+  }>;
 }
 
 /** An operation on one system of the type `B`. Its fields mean what they mean in `Op` (src/ops/op.ts). */

@@ -107,12 +107,21 @@ const wanted = {
 };
 const wait = z.boolean().optional();
 
+/** What became of a command. */
+interface Sent extends Record<string, Json> {
+  id: string;
+  device: string;
+  command: string;
+  args: Record<string, Json>;
+  outcome: string;
+}
+
 /** Sends one through the gate. @throws as the gate and the backend */
-async function send(
+export async function sendThroughGate(
   gateway: Gateway,
   input: { device: string; command: string; args?: unknown; wait?: boolean | undefined },
   { caller, dryRun, signal }: CallContext,
-): Promise<Record<string, Json>> {
+): Promise<Sent> {
   const cause = causeOf(gateway, caller);
   const { engine } = gateway;
   const said = await engine.do(() =>
@@ -154,7 +163,7 @@ const sendCommand = defineOp({
   scope: 'devices:control',
   route: ['POST', '/devices/:device/commands'],
   listed: true,
-  run: (gateway: Gateway, input, context) => send(gateway, input, context),
+  run: (gateway: Gateway, input, context) => sendThroughGate(gateway, input, context),
 });
 
 const sendCommands = defineOp({
@@ -170,7 +179,9 @@ const sendCommands = defineOp({
   route: ['POST', '/commands'],
   listed: false,
   async run(gateway: Gateway, { commands, wait: waits }, context) {
-    const ends = await Promise.allSettled(commands.map(one => send(gateway, { ...one, wait: waits }, context)));
+    const ends = await Promise.allSettled(
+      commands.map(one => sendThroughGate(gateway, { ...one, wait: waits }, context)),
+    );
     const results = ends.map((end, index): Record<string, Json> => {
       if (end.status === 'fulfilled') return end.value;
       const error = asCausewayError(end.reason);

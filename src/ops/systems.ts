@@ -5,6 +5,7 @@ import type { Supervised } from '../backends/supervisor.ts';
 import { CausewayError, hasCode } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
 import { requireBackup } from './backups.ts';
+import { sendThroughGate } from './devices.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp, type ResourceKind } from './op.ts';
 
@@ -53,7 +54,16 @@ export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
         if (wantsBackup) await requireBackup(gateway, system.id, context.signal);
         const { device } = input;
         const meant = typeof device === 'string' && { device: gateway.engine.core.devices.resolve(device) };
-        return run(system, { ...input, ...meant }, { ...context, journal: gateway.journal });
+        return run(
+          system,
+          { ...input, ...meant },
+          {
+            ...context,
+            journal: gateway.journal,
+            now: gateway.clock.now(),
+            send: wanted => sendThroughGate(gateway, wanted, context),
+          },
+        );
       },
     }),
   ),

@@ -18,6 +18,7 @@ import { takeSnapshot } from './console/snapshot.ts';
 import { keepStream, type Stream } from './console/socket.ts';
 import type { Counters } from './counters.ts';
 import { type FlowChoice, type FlowMemory, noFlows, pollFlows } from './flows/poll.ts';
+import { RecentFlows } from './flows/recent.ts';
 import { type ClientMemory, noClients } from './network/clients.ts';
 import { createNetwork, type Network } from './network/network.ts';
 import { createTold, type Told } from './network/told.ts';
@@ -36,6 +37,7 @@ export interface Memory {
   readonly clients: ClientMemory;
   readonly log: LogMemory;
   readonly flows: FlowMemory;
+  readonly recentFlows: RecentFlows;
   /** There was a connection before this one. */
   wasConnected: boolean;
   /** What was said once. */
@@ -47,6 +49,7 @@ export const nothingRemembered = (): Memory => ({
   clients: noClients(),
   log: noLog(),
   flows: noFlows(),
+  recentFlows: new RecentFlows(),
   wasConnected: false,
   said: new Set(),
 });
@@ -262,7 +265,10 @@ export class Connection {
       log,
       memory: memory.flows,
       consoleNow: () => clock.elapsed() + this.consoleOffset(),
-      onFlow: flow => sink.report({ type: 'flow', site: config.site, flow: { ...flow } as unknown as Json }),
+      onFlow(flow) {
+        memory.recentFlows.tell(flow);
+        sink.report({ type: 'flow', site: config.site, flow: { ...flow } as unknown as Json });
+      },
       onLost(count, window) {
         log.warn({ backend, count }, 'traffic flows came faster than they could be fetched');
         network.site.happen('flowsLost', { atLeast: count, ...window });

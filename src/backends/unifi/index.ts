@@ -13,6 +13,7 @@ import { probe } from './console/probe.ts';
 import { keySession, loginSession } from './console/session.ts';
 import { takeSnapshot } from './console/snapshot.ts';
 import { type Counters, newCounters } from './counters.ts';
+import type { RecentFlows } from './flows/recent.ts';
 import type { UnifiConfig } from './schema.ts';
 
 export type { UnifiParts } from './connection.ts';
@@ -31,6 +32,10 @@ export class UnifiBackend implements Supervised {
   readonly counters: Counters = newCounters();
   /** What was asked of the console a moment ago. */
   readonly answers: AnswersKept;
+  /** Which flows are told. */
+  readonly flowChoice: UnifiConfig['flows'];
+  /** Those that were told a moment ago. */
+  readonly recentFlows: RecentFlows;
   private readonly config: UnifiConfig;
   private readonly parts: UnifiParts;
   private readonly own: ReturnType<typeof ownAddresses>;
@@ -43,6 +48,8 @@ export class UnifiBackend implements Supervised {
     const { clock } = parts;
     this.id = parts.id;
     this.config = config;
+    this.flowChoice = config.flows;
+    this.recentFlows = this.memory.recentFlows;
     this.parts = parts;
     this.own = ownAddresses(config.protected);
     this.answers = keepAnswers(clock, () => this.ready().client);

@@ -5,6 +5,7 @@ import type { OperationContext } from '../../../src/backends/operation.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { commandTo, patience } from '../../unit/backends/kit.ts';
 import { stageHub } from './hubitat-kit.ts';
+import { operationContext } from './operation-context.ts';
 
 let ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -21,12 +22,7 @@ async function stage(...options: Parameters<typeof stageHub>) {
   const call = async (name: string, input: object = {}, context: Partial<OperationContext> = {}): Promise<any> => {
     const row = hubitatOperations.find(one => one.name === name);
     if (!row) throw new Error(`there is no row ${name}`);
-    const answer = await row.run(staged.backend, row.input.parse(input), {
-      dryRun: false,
-      signal: patience(),
-      journal: { query: async () => [] },
-      ...context,
-    });
+    const answer = await row.run(staged.backend, row.input.parse(input), operationContext(context));
     return row.output.parse(answer);
   };
   return { ...staged, call };

@@ -8,6 +8,7 @@ import { type IoBroker, startIoBroker } from '../../iobroker/harness.ts';
 import { describeIobroker } from '../../iobroker/installed.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { PATIENCE_MS, SLOW_MS, stageBackend } from './iobroker-kit.ts';
+import { operationContext } from './operation-context.ts';
 
 type Answer = Record<string, never> & Record<string, unknown>;
 type Row = Record<string, unknown>;
@@ -25,16 +26,7 @@ describeIobroker('the operations of ioBroker', () => {
   const call = async (name: string, input: object = {}, dryRun = false): Promise<Answer> => {
     const operation = iobrokerOperations.find(one => one.name === name);
     if (!operation) throw new Error(`no operation ${name}`);
-    const context = {
-      dryRun,
-      signal: new AbortController().signal,
-      journal: {
-        query: async ({ from = 0, to = Number.POSITIVE_INFINITY, newestFirst = false, limit = 0 }) => {
-          const found = journal.filter(({ ts }) => ts >= from && ts < to);
-          return (newestFirst ? found.reverse() : found).slice(0, limit);
-        },
-      },
-    };
+    const context = operationContext({ dryRun, entries: journal });
     const answer = await operation.run(stage.backend, operation.input.parse(input), context);
     return (operation.output as z.ZodObject).parse(answer) as Answer;
   };

@@ -1,5 +1,7 @@
 // Flows as they end: each once, in the words of the trigger, and what came too fast is told.
 import { afterEach, describe, expect, test } from 'vitest';
+import { resourcesOf } from '../../../src/mcp/resources.ts';
+import { systemResources } from '../../../src/ops/systems.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { CLIENT } from '../../simulators/unifi/index.ts';
 import { stageConsole } from './unifi-kit.ts';
@@ -129,5 +131,55 @@ describe('flows', () => {
     console.state.flow();
     await pass(60_000);
     expect(asked()).toEqual([]);
+  });
+});
+
+describe('whoever looks on', () => {
+  const context = { caller: { principal: 'test', scopes: new Set(['read']), via: 'mcp', by: 'user' } } as never;
+
+  test('reads the newest flows, and is told of further ones that are wanted', async () => {
+    const { console, pass, backend, supervised } = await stage();
+    const other = { ...backend, id: 'other', kind: 'unifi' };
+    const resources = resourcesOf(
+      systemResources({
+        systems: new Map([
+          ['unifi', backend],
+          ['other', other as never],
+        ]),
+      }),
+    );
+    const read = async (uri: string) => JSON.parse(await resources.read(uri, context));
+    expect(await read('unififlows://unifi/all')).toEqual({ backend: 'unifi', action: 'all', told: 'all', flows: [] });
+    let told = 0;
+    const end = resources.watch('unififlows://unifi/blocked', () => told++) as () => void;
+    const ids = [console.state.flow(), console.state.flow({ action: 'blocked' })].map(({ id }) => id);
+    await pass(16_000);
+    expect(told).toBe(1);
+    expect((await read('unififlows://unifi/all')).flows.map(({ id }: { id: string }) => id).sort()).toEqual(ids.sort());
+    expect((await read('unififlows://unifi/blocked')).flows).toMatchObject([{ id: ids[1], action: 'blocked' }]);
+    end();
+    console.state.flow({ action: 'blocked' });
+    await pass(16_000);
+    expect(told).toBe(1);
+    await expect(read('unififlows://unifi/some')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(read('unififlows://nobody/all')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await supervised.stop();
+  });
+
+  test('hears how flows are followed, where none are', async () => {
+    const { backend } = await stage({ settings: { flows: 'off' } });
+    const resources = resourcesOf(systemResources({ systems: new Map([['unifi', backend]]) }));
+    await expect(resources.read('unififlows://unifi/all', context)).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      hint: expect.stringContaining('flows: blocked'),
+    });
+  });
+
+  test('sees no more than the newest two hundred', async () => {
+    const { console, pass, backend } = await stage();
+    for (let i = 0; i < 450; i++) console.state.flow();
+    await pass(16_000);
+    expect(backend.recentFlows.newest('all')).toHaveLength(200);
+    expect(backend.recentFlows.newest('all')[0]?.id).toBe(console.state.flows.at(-1)?.id);
   });
 });

@@ -1,8 +1,10 @@
 // What only a UniFi console can do, row by row of its table, at a simulated console.
 import { afterEach, describe, expect, test } from 'vitest';
 import { unifiOperations } from '../../../src/backends/unifi/operations/index.ts';
+import type { JournalEntry } from '../../../src/store/journal-port.ts';
 import { CLIENT, DEVICE } from '../../simulators/unifi/index.ts';
 import { commandTo, patience } from '../../unit/backends/kit.ts';
+import { operationContext } from './operation-context.ts';
 import { stageConsole } from './unifi-kit.ts';
 
 let ends: (() => Promise<unknown>)[] = [];
@@ -14,17 +16,15 @@ afterEach(async () => {
 async function stage(...options: Parameters<typeof stageConsole>) {
   const staged = await stageConsole(...options);
   ends.push(staged.end);
-  const asked: string[] = [];
+  const entries: JournalEntry[] = [];
   // biome-ignore lint/suspicious/noExplicitAny: what operations answer is for the tests to look into
   const call = async (name: string, input: object = {}): Promise<any> => {
     const row = unifiOperations.find(one => one.name === name);
     if (!row) throw new Error(`there is no row ${name}`);
-    asked.push(name);
-    // biome-ignore lint/suspicious/noExplicitAny: a context of a later form has more
-    const context: any = { dryRun: false, signal: patience(), journal: { query: async () => [] } };
+    const context = operationContext({ backend: staged.supervised, entries });
     return row.output.parse(await row.run(staged.backend, row.input.parse(input), context));
   };
-  return { ...staged, call };
+  return { ...staged, call, entries };
 }
 
 const client = (mac: string) => `unifi:client:${mac}`;
@@ -125,7 +125,12 @@ describe('the table', () => {
   });
 
   test('is called here row by row', () => {
-    const called = new Set([...CALLS.map(([name]) => name), 'get_unifi_flow']);
+    const called = new Set([
+      ...CALLS.map(([name]) => name),
+      'get_unifi_flow',
+      'block_unifi_flow',
+      'get_unifi_flow_trends',
+    ]);
     expect(unifiOperations.map(({ name }) => name).filter(name => !called.has(name))).toEqual([]);
   });
 
@@ -231,6 +236,91 @@ describe('flows', () => {
     expect(await ids({ min_bytes: 2_000 })).toEqual([first]);
     expect(await call('get_unifi_flow', { id: second })).toMatchObject({ flow: { id: second, bytes: 1_000 } });
     await expect(call('get_unifi_flow', { id: 'flow-none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('are blocked at their source, destination or application, for one client or everybody', async () => {
+    const { call, console } = await withFlows();
+    const [first, , third] = console.state.flows.map(({ id }) => id);
+    const policies = () => console.state.objects['firewall-policies'].map(({ name }) => String(name));
+    expect(await call('block_unifi_flow', { id: third, what: 'source', minutes: 30 })).toEqual({
+      flow: third,
+      device: 'unifi:site:default',
+      command: 'blockClient',
+      args: { mac: CLIENT.camera, minutes: 30 },
+      outcome: 'ok',
+    });
+    expect(console.state.client(CLIENT.camera).blocked).toBe(true);
+    await call('block_unifi_flow', { id: first, what: 'destination', for: 'client' });
+    expect(policies()).toContain(`Causeway: example.test for ${CLIENT.laptop} (Home)`);
+    await call('block_unifi_flow', { id: first, what: 'destination' });
+    expect(policies()).toContain('Causeway: example.test (IoT)');
+    await expect(call('block_unifi_flow', { id: first, what: 'application' })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      hint: expect.stringContaining('api_key'),
+    });
+  });
+
+  test('from the internet are blocked by their address', async () => {
+    const { call, console } = await stage();
+    const { id } = console.state.flow({ direction: 'incoming', source: { ip: '198.51.100.9', mac: '' } });
+    expect(await call('block_unifi_flow', { id, what: 'source' })).toMatchObject({
+      command: 'blockSource',
+      args: { address: '198.51.100.9' },
+    });
+    await expect(call('block_unifi_flow', { id, what: 'destination', for: 'client' })).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      hint: 'block it for everybody',
+    });
+    const nameless = console.state.flow({ source: {}, destination: {} });
+    for (const what of ['source', 'destination'])
+      await expect(call('block_unifi_flow', { id: nameless.id, what })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  });
+
+  test('come and go: out of the journal, by the hour, client and action', async () => {
+    const { call, entries } = await stage({ settings: { flows: 'all' } });
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+    const entry = (ts: number, flow: object, subject = 'unifi:site:default'): JournalEntry => ({
+      ts,
+      seq: entries.length,
+      kind: 'flow',
+      subject,
+      attribute: 'flow',
+      body: JSON.stringify({ value: flow }),
+    });
+    const flow = (mac: string, more: object = {}) => ({
+      action: 'allowed',
+      bytes: 100,
+      count: 1,
+      source: { mac },
+      destination: { domain: 'example.test' },
+      ...more,
+    });
+    entries.push(
+      entry(hour - 2 * 3_600_000, flow(CLIENT.laptop)),
+      entry(hour - 1, flow(CLIENT.camera, { action: 'blocked', risk: 'high', count: 3 })),
+      entry(hour - 2, flow(CLIENT.laptop)),
+      entry(hour - 3, flow(CLIENT.tv), 'another:site:default'),
+      { ...entry(hour - 4, {}), body: 'no json' },
+      entry(hour - 40 * 3_600_000, flow(CLIENT.laptop)),
+    );
+    const at = (hours: number) => new Date(hour - hours * 3_600_000).toISOString();
+    expect(await call('get_unifi_flow_trends', { hours: 24 })).toEqual({
+      told: 'all',
+      flows: 3,
+      more: false,
+      steps: [
+        { at: at(2), flows: 1, blocked: 0, risky: 0, bytes: 100, clients: 1 },
+        { at: at(1), flows: 4, blocked: 3, risky: 3, bytes: 200, clients: 2 },
+      ],
+    });
+    expect(await call('get_unifi_flow_trends', { client: CLIENT.camera })).toMatchObject({ flows: 1 });
+    expect(await call('get_unifi_flow_trends', { action: 'allowed', destination: 'EXAMPLE' })).toMatchObject({
+      flows: 2,
+    });
+    expect((await call('get_unifi_flow_trends', { hours: 72, step: 'day' })).steps).toHaveLength(
+      new Set([hour - 2 * 3_600_000, hour - 1, hour - 40 * 3_600_000].map(ts => Math.floor(ts / 86_400_000))).size,
+    );
+    expect((await call('get_unifi_flow_trends', { hours: 2_160, step: 'minute' })).steps.length).toBeLessThan(1_500);
   });
 
   test('say when not all were looked at', async () => {

@@ -35,8 +35,11 @@ const FlowShape = z.object({
   policy: z.string().optional(),
 });
 
+/** How far back flows are looked for. */
+export const hoursBack = z.number().min(0.01).max(720).describe('How far back');
+
 const filters = {
-  hours: z.number().min(0.01).max(720).default(1).describe('How far back'),
+  hours: hoursBack.default(1),
   action: z.enum(['allowed', 'blocked']).optional(),
   risk: z.enum(['low', 'medium', 'high']).optional(),
   direction: z.enum(['incoming', 'outgoing', 'local']).optional(),
@@ -97,19 +100,24 @@ const getFlow = read({
   name: 'get_unifi_flow',
   title: 'One traffic flow',
   description: 'A network conversation by its id.',
-  input: { id: z.string().min(1), hours: filters.hours.default(24) },
+  input: { id: z.string().min(1), hours: hoursBack.default(24) },
   output: { flow: FlowShape },
   path: 'flow',
   async run(backend, { id, hours }, { signal }) {
-    const { flows } = await flowsOf(backend, { hours, max_flows: 50_000 }, signal);
-    const flow = flows.find(one => one.id === id);
-    if (flow) return { flow };
-    throw new CausewayError('NOT_FOUND', `there is no flow ${id} of the last ${hours} hours`, {
-      path: 'id',
-      hint: 'give more hours',
-    });
+    return { flow: await flowById(backend, id, hours, signal) };
   },
 });
+
+/** A flow of the last hours. @throws NOT_FOUND */
+export async function flowById(backend: UnifiBackend, id: string, hours: number, signal: AbortSignal): Promise<Flow> {
+  const { flows } = await flowsOf(backend, { hours, max_flows: 50_000 }, signal);
+  const flow = flows.find(one => one.id === id);
+  if (flow) return flow;
+  throw new CausewayError('NOT_FOUND', `there is no flow ${id} of the last ${hours} hours`, {
+    path: 'id',
+    hint: 'give more hours',
+  });
+}
 
 /** By what flows are put together. */
 const GROUPS = {

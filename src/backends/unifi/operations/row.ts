@@ -18,7 +18,7 @@ interface Row<I extends z.ZodRawShape, O extends z.ZodRawShape> {
   run(
     backend: UnifiBackend,
     input: z.output<z.ZodObject<I>>,
-    context: Pick<OperationContext, 'signal'>,
+    context: OperationContext,
   ): Promise<z.input<z.ZodObject<O>>>;
 }
 
