@@ -137,6 +137,8 @@ const HEALTH = {
   ...{ connectivity: 'online', provider: 'Example Fibre', version: '9.0.114' },
   ...{ clients: 10, guests: 1, latency: 9, download: 999, upload: 1_017 },
 };
+const wired = (from: string, to: string, port: number | null) => ({ from, to, how: 'wired', port });
+const wireless = (from: string, to: string) => ({ from, to, how: 'wireless', port: null });
 const event = (state: SimConsole, at: number, category: string | null) => {
   const { _id: id, time, key } = state.events[at] as Record<string, unknown>;
   return { id, at: time, name: key, category, severity: null, text: key };
@@ -414,6 +416,35 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
     state => ({
       ...{ format: 'json', flows: 1, more: false },
       content: expect.toSatisfy((text: string) => isDeepStrictEqual(JSON.parse(text), [flowOf(state, 2)])),
+    }),
+  ],
+  [
+    'get_unifi_topology',
+    { clients: false },
+    state => ({
+      vertices: ALL_DEVICES.map(of => ({
+        ...{ id: device(DEVICE[of]), name: state.device(DEVICE[of]).name, kind: state.device(DEVICE[of]).type },
+      })),
+      edges: [
+        wired(device(DEVICE.gateway), device(DEVICE.switch), null),
+        wired(device(DEVICE.switch), device(DEVICE.hall), 2),
+        wired(device(DEVICE.switch), device(DEVICE.attic), 3),
+      ],
+    }),
+  ],
+  [
+    'get_unifi_topology',
+    {},
+    state => ({
+      vertices: expect.toSatisfy((all: unknown[]) => all.length === 6 + 10),
+      edges: expect.arrayContaining([
+        wired(device(DEVICE.gateway), device(DEVICE.switch), null),
+        ...state.clients
+          .filter(({ connected }) => connected)
+          .map(({ mac, isWired, ap, port }) =>
+            isWired ? wired(device(DEVICE.switch), client(mac), port) : wireless(device(ap), client(mac)),
+          ),
+      ]),
     }),
   ],
   [

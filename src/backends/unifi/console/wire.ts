@@ -83,7 +83,7 @@ const Outlet = z.object({
   outlet_power: natural,
 });
 const Stats = z.object({ cpu: natural, mem: natural });
-const Uplink = z.object({ uplink_mac: mac, uplink_remote_port: natural, port_idx: natural });
+const Uplink = z.object({ type: text, uplink_mac: mac, uplink_remote_port: natural, port_idx: natural });
 const Wired = z.object({ ip: text, latency: natural });
 
 const Device = z.object({

@@ -20,12 +20,14 @@ function graphOf(backend: UnifiBackend, withClients: boolean): Graph {
   const idOf = (kind: string, mac: string) => `${backend.id}:${kind}:${mac}`;
   for (const { row, device } of network.devices.all()) {
     vertices.push({ id: device.id, kind: row.type ?? 'device', name: device.name });
-    const { uplink_mac: above, uplink_remote_port: port } = row.uplink ?? {};
+    const { type, uplink_mac: above, uplink_remote_port: port } = row.uplink ?? {};
     if (above === undefined || !network.devices.byMac(above)) continue;
+    // Not all that is wired tells the port above.
+    const isWired = type === undefined ? port !== undefined : type !== 'wireless';
     edges.push({
       from: idOf('device', above),
       to: device.id,
-      how: port === undefined ? 'wireless' : 'wired',
+      how: isWired ? 'wired' : 'wireless',
       port: port ?? null,
     });
   }
