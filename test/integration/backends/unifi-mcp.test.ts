@@ -315,6 +315,7 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
   ],
   ['list_unifi_events', { name: 'ips' }, state => ({ events: [event(state, 2, 'ips')] })],
   ['list_unifi_events', { limit: 1 }, state => ({ events: [event(state, 2, 'ips')] })],
+  ['list_unifi_events', { hours: 0.25 }, state => ({ events: [event(state, 2, 'ips'), event(state, 1, 'wlan')] })],
   [
     'list_unifi_port_forwards',
     {},

@@ -344,6 +344,13 @@ function backupCommand({ console, body }: Asked): SimAnswer {
   return fine([{ url: `/dl/backup/${filename}` }]);
 }
 
+/** Of so many hours, newest first. */
+function listEvents({ console, body: { within, _start: start = 0, _limit: limit = 3_000 } }: Asked): SimAnswer {
+  const from = console.now() - Number(within ?? 720) * 3_600_000;
+  const rows = console.events.filter(({ time }) => Number(time) >= from).reverse();
+  return fine(rows.slice(Number(start), Number(start) + Number(limit)));
+}
+
 /** Gone with Network 10. */
 const retired = (answer: (asked: Asked) => SimAnswer) => (asked: Asked) =>
   asked.console.profile === 'network10' ? refusal('api.err.InvalidObject', 404) : answer(asked);
@@ -378,11 +385,7 @@ export const routes: readonly Route[] = [
   legacy('GET', 'rest/portforward', ({ console }) => fine(console.objects.portforward)),
   legacy('GET', 'stat/health', ({ console }) => fine(simHealth(console))),
   legacy('GET', 'stat/voucher', ({ console }) => fine(console.vouchers)),
-  legacy(
-    'POST',
-    'stat/event',
-    retired(({ console }) => fine([...console.events].reverse())),
-  ),
+  legacy('POST', 'stat/event', retired(listEvents)),
   legacy('POST', 'cmd/stamgr', stationCommand),
   legacy('POST', 'cmd/devmgr', deviceCommand),
   legacy('POST', 'cmd/hotspot', hotspotCommand),

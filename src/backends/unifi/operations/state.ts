@@ -100,7 +100,7 @@ async function eventsOf(backend: UnifiBackend, hours: number, limit: number, sig
     type: null,
   };
   const rows = listIn(await client.read('legacy', 'stat/event', { body, signal }));
-  return rows.map(row => ({
+  const events = rows.map(row => ({
     id: plain(row._id),
     at: typeof row.time === 'number' ? row.time : null,
     name: plain(row.key),
@@ -108,6 +108,8 @@ async function eventsOf(backend: UnifiBackend, hours: number, limit: number, sig
     severity: null,
     text: plain(row.msg),
   }));
+  // It can only be asked for whole hours.
+  return events.filter(({ at }) => at === null || at >= from);
 }
 
 const listEvents = read({
