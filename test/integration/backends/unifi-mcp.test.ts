@@ -329,7 +329,7 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
     }),
   ],
   ['list_unifi_firewall_policies', {}, () => ({ policies: POLICIES })],
-  ['list_unifi_firewall_policies', { zone: 'IoT' }, () => ({ policies: [POLICIES[0]] })],
+  ['list_unifi_firewall_policies', { zone: 'iot' }, () => ({ policies: [POLICIES[0]] })],
   ['list_unifi_firewall_policies', { zone: 'zone-wan' }, () => ({ policies: POLICIES.slice(1) })],
   ['list_unifi_firewall_policies', { zone: 'Guest' }, () => ({ policies: [] })],
   [
@@ -493,7 +493,7 @@ const REFUSED: readonly (readonly [name: string, args: object, error: Partial<Re
   ['get_unifi_wans', { wan: 'WAN2' }, no('INPUT_INVALID', 'wan')],
   ['list_unifi_events', { hours: 721 }, no('INPUT_INVALID', 'hours')],
   ['list_unifi_port_forwards', { name: 'SSH' }, no('INPUT_INVALID', 'name')],
-  ['list_unifi_firewall_policies', { zone: 5 }, no('INPUT_INVALID', 'zone')],
+  ['list_unifi_firewall_policies', { zone: 'Hom' }, no('NOT_FOUND', 'zone', '"Home"')],
   ['list_unifi_firewall_zones', { zone: 'Home' }, no('INPUT_INVALID', 'zone')],
   ['list_unifi_traffic_rules', { fresh: null }, no('INPUT_INVALID', 'fresh')],
   ['list_unifi_flows', { risk: 'critical' }, no('INPUT_INVALID', 'risk')],

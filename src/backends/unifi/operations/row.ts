@@ -87,9 +87,16 @@ export async function rowsOf(
   );
 }
 
-/** A field if it is a text, a number or a yes or no; null otherwise. */
-export const plain = (value: Json | undefined): string | number | boolean | null =>
+/** A text, a number, a yes or no, or nothing. */
+export type Plained = string | number | boolean | null;
+
+/** A field if it is one of these; null otherwise. */
+export const plain = (value: Json | undefined): Plained =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+
+/** Whether a field is what somebody has written, whatever the case of its letters. */
+export const sameText = (field: Plained, written: string): boolean =>
+  typeof field === 'string' && field.toLowerCase() === written.toLowerCase();
 
 /** The last instant that a date can be. */
 const LAST_MS = 8.64e15;

@@ -1,7 +1,9 @@
 // What lets traffic pass and what stops it.
 import { z } from 'zod';
+import { CausewayError } from '../../../lib/errors.ts';
+import { didYouMean } from '../../../lib/text.ts';
 import type { Json } from '../../../model/value.ts';
-import { fresh, LASTS, Plain, plain, read, rowsOf } from './row.ts';
+import { fresh, LASTS, Plain, type Plained, plain, read, rowsOf, sameText } from './row.ts';
 
 const listForwards = read({
   name: 'list_unifi_port_forwards',
@@ -43,6 +45,21 @@ const listForwards = read({
 
 const fieldOf = (value: Json | undefined, name: string): Json | undefined =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? value[name] : undefined;
+
+/**
+ * What the zones of policies are called that somebody means by a name or id.
+ * @param names by id; a zone that is not among them goes by its id
+ * @throws NOT_FOUND
+ */
+function zoneOf(wanted: string, names: ReadonlyMap<Json | undefined, Plained>, used: readonly Plained[]): Plained {
+  const known = [...names.values(), ...used].filter(name => typeof name === 'string');
+  const found = names.get(wanted) ?? known.find(name => sameText(name, wanted));
+  if (found !== undefined) return found;
+  throw new CausewayError('NOT_FOUND', `the console has no firewall zone "${wanted}"`, {
+    path: 'zone',
+    hint: didYouMean(wanted, new Set(known)),
+  });
+}
 
 const listPolicies = read({
   name: 'list_unifi_firewall_policies',
@@ -90,8 +107,13 @@ const listPolicies = read({
       index: plain(row.index),
       built_in: row.predefined === true,
     }));
-    const wanted = zone === undefined ? undefined : (zones.get(zone) ?? zone);
-    return { policies: all.filter(({ from, to }) => wanted === undefined || from === wanted || to === wanted) };
+    if (zone === undefined) return { policies: all };
+    const wanted = zoneOf(
+      zone,
+      zones,
+      all.flatMap(({ from, to }) => [from, to]),
+    );
+    return { policies: all.filter(({ from, to }) => from === wanted || to === wanted) };
   },
 });
 
