@@ -192,6 +192,11 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
   ['list_unifi_clients', { guest: true }, state => ({ clients: clientsWhere(state, one => one.isGuest), total: 1 })],
   [
     'list_unifi_clients',
+    { ssid: 'things' },
+    state => ({ clients: clientsWhere(state, one => one.network === 'IoT' && !one.isWired), total: 3 }),
+  ],
+  [
+    'list_unifi_clients',
     { limit: 2, offset: 4 },
     state => ({ clients: clientsWhere(state, () => true).slice(4, 6), total: 12 }),
   ],

@@ -4,7 +4,7 @@ import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../model/value.ts';
 import type { UnifiBackend } from '../index.ts';
 import type { KnownDevice } from '../network/devices.ts';
-import { device, fresh, instantOf, LASTS, macOf, Plain, pageOf, paging, plain, read, rowsOf } from './row.ts';
+import { device, fresh, instantOf, LASTS, macOf, Plain, pageOf, paging, plain, read, rowsOf, sameAs } from './row.ts';
 
 const listSites = read({
   name: 'list_unifi_sites',
@@ -186,7 +186,7 @@ const listClients = read({
   async run(backend, input, { signal }) {
     const filters = ['connected', 'blocked', 'guest', 'network', 'ssid'] as const;
     const all = (await clientsOf(backend, input.fresh, signal)).filter(client =>
-      filters.every(name => input[name] === undefined || client[name] === input[name]),
+      filters.every(name => input[name] === undefined || sameAs(client[name], input[name])),
     );
     return { clients: pageOf(all, input), total: all.length };
   },

@@ -94,9 +94,11 @@ export type Plained = string | number | boolean | null;
 export const plain = (value: Json | undefined): Plained =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 
-/** Whether a field is what somebody has written, whatever the case of its letters. */
-export const sameText = (field: Plained, written: string): boolean =>
-  typeof field === 'string' && field.toLowerCase() === written.toLowerCase();
+/** Whether a field is what somebody has asked for, whatever the case of its letters. */
+export const sameAs = (field: Plained, asked: string | boolean): boolean =>
+  typeof field === 'string' && typeof asked === 'string'
+    ? field.toLowerCase() === asked.toLowerCase()
+    : field === asked;
 
 /** The last instant that a date can be. */
 const LAST_MS = 8.64e15;

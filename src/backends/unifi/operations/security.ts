@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CausewayError } from '../../../lib/errors.ts';
 import { didYouMean } from '../../../lib/text.ts';
 import type { Json } from '../../../model/value.ts';
-import { fresh, LASTS, Plain, type Plained, plain, read, rowsOf, sameText } from './row.ts';
+import { fresh, LASTS, Plain, type Plained, plain, read, rowsOf, sameAs } from './row.ts';
 
 const listForwards = read({
   name: 'list_unifi_port_forwards',
@@ -53,7 +53,7 @@ const fieldOf = (value: Json | undefined, name: string): Json | undefined =>
  */
 function zoneOf(wanted: string, names: ReadonlyMap<Json | undefined, Plained>, used: readonly Plained[]): Plained {
   const known = [...names.values(), ...used].filter(name => typeof name === 'string');
-  const found = names.get(wanted) ?? known.find(name => sameText(name, wanted));
+  const found = names.get(wanted) ?? known.find(name => sameAs(name, wanted));
   if (found !== undefined) return found;
   throw new CausewayError('NOT_FOUND', `the console has no firewall zone "${wanted}"`, {
     path: 'zone',
