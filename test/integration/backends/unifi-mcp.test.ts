@@ -487,6 +487,7 @@ const REFUSED: readonly (readonly [name: string, args: object, error: Partial<Re
   ['get_unifi_device', {}, no('INPUT_INVALID', 'device')],
   ['get_unifi_device', { device: 'the switch' }, no('INPUT_INVALID', 'device', 'MAC')],
   ['get_unifi_device', { device: device(NOBODY) }, no('NOT_FOUND', 'device', 'list_unifi_devices')],
+  ['get_unifi_device', { device: `cabin:device:${DEVICE.switch}` }, no('INPUT_INVALID', 'device', 'cabin')],
   ['list_unifi_clients', { connected: 'yes' }, no('INPUT_INVALID', 'connected')],
   ['get_unifi_client', { device: 'unifi:site:default' }, no('INPUT_INVALID', 'device', 'unifi:client:')],
   ['get_unifi_client', { device: NOBODY }, no('NOT_FOUND', 'device', 'list_unifi_clients')],
@@ -665,7 +666,13 @@ describe('a gateway with two consoles', () => {
     }
   });
 
-  test('a client of both is told as the one meant knows it', async () => {
+  test('a device of the one is none of the other', async () => {
+    const asked = { device: `unifi:client:${CLIENT.phone}`, backend: 'cabin' };
+    expect(await staged.refusal('get_unifi_client', asked)).toMatchObject({
+      code: 'INPUT_INVALID',
+      path: 'device',
+      hint: expect.stringContaining('backend: "unifi"'),
+    });
     expect(await staged.ask('get_unifi_client', { device: CLIENT.phone, backend: 'cabin' })).toMatchObject({
       device: `cabin:client:${CLIENT.phone}`,
       name: 'Phone of the cabin',

@@ -84,7 +84,7 @@ const getDevice = read({
   },
   path: 'device',
   async run(backend, { device: asked }) {
-    const mac = macOf(asked);
+    const mac = macOf(asked, backend);
     const known = backend.ready().network.devices.byMac(mac);
     if (!known) throw notFound('device', mac);
     const { row, ports, outlets } = known;
@@ -201,7 +201,7 @@ const getClient = read({
   output: { ...ClientShape.shape, values: z.record(z.string(), z.json()) },
   path: 'client',
   async run(backend, { device: asked, fresh: isFresh }, { signal }) {
-    const mac = macOf(asked);
+    const mac = macOf(asked, backend);
     const client = (await clientsOf(backend, isFresh, signal)).find(one => one.mac === mac);
     if (!client) throw notFound('client', mac);
     const { value, network } = backend.ready();
