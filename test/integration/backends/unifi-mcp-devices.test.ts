@@ -201,7 +201,9 @@ const REFUSED: readonly (readonly [device: string, command: string, args: object
   // Its way to the console, the way to a protected machine, and that machine itself.
   ...(['cyclePoe:1', 'cyclePoe:5'] as const).map(command => [THE_SWITCH, command, {}, { code: 'FORBIDDEN' }] as const),
   ...([1, 5] as const).flatMap(port =>
-    (['off'] as const).map(mode => [THE_SWITCH, `setPoe:${port}`, { mode }, { code: 'FORBIDDEN' }] as const),
+    (['off', '24v', 'pasv24', 'passthrough'] as const).map(
+      mode => [THE_SWITCH, `setPoe:${port}`, { mode }, { code: 'FORBIDDEN' }] as const,
+    ),
   ),
   ...(['block', 'reconnect'] as const).map(
     command => [client(CLIENT.server), command, {}, { code: 'FORBIDDEN' }] as const,

@@ -99,7 +99,8 @@ export const deviceCommands: Commands = {
   },
   setPoe(task) {
     const mode = textOf(task, 'mode');
-    if (mode === 'off') guarded(task);
+    // Whatever is powered by the standard is dark with the passive kinds as well.
+    if (mode !== 'auto') guarded(task);
     return setPoe(task, mode);
   },
   setOutlet: task => setOutlet(task, task.index, textOf(task, 'state') === 'on'),
