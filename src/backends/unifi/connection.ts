@@ -151,11 +151,12 @@ export class Connection {
     return { client: this.client, network, counters, clock, own };
   }
 
-  /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
+  /** @throws as `probe` and `takeSnapshot` */
   async open(): Promise<void> {
-    const { id: backend, config, counters, log, sessions, memory } = this.parts;
+    const { id: backend, config, counters, http, log, sessions, memory } = this.parts;
     const { client, told } = this;
-    const probed = await probe({ backend, site: config.site, client, sessions, counters, log });
+    const { signal } = this.ending;
+    const probed = await probe({ backend, site: config.site, client, http, signal, sessions, counters, log });
     const network = this.networkOf(probed);
     this.opened = { network, probed };
     network.takeSnapshot(await takeSnapshot({ ...this.parts, client }, true));

@@ -62,7 +62,7 @@ export class UnifiBackend implements Supervised {
     };
   }
 
-  /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED, CONFIG_INVALID */
+  /** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED, UNSUPPORTED, CONFIG_INVALID */
   async start(sink: BackendSink): Promise<void> {
     const { config, counters, memory, sessions } = this;
     await this.stop();
@@ -125,7 +125,8 @@ export class UnifiBackend implements Supervised {
     try {
       http = await this.openHttp();
       const client = createClient({ http, sessions, site: config.site, clock, counters, signal });
-      const { version = '?' } = await probe({ backend: id, site: config.site, client, sessions, counters, log });
+      const asked = { backend: id, site: config.site, client, http, signal, sessions, counters, log };
+      const { version = '?' } = await probe(asked);
       const { devices, stations } = await takeSnapshot({ client, counters, clock }, false);
       const message = `the console answers (Network ${version}); ${devices.length} devices, ${stations.length} clients`;
       return { ok: true, message };

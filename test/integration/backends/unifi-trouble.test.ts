@@ -231,6 +231,35 @@ describe('a console', () => {
     });
   }
 
+  for (const [how, trouble] of [
+    ['wants a login', {}],
+    ['knows nothing', { status: 404 }],
+    ['leads elsewhere', { status: 302 }],
+    ['has a page', { html: true }],
+  ] as const) {
+    for (const who of ['login', 'key'] as const) {
+      test(`that is the older self-hosted application, and ${how} by ${who}, is called by its name`, async () => {
+        const { clock, sink, offline, supervised } = await begin({
+          settings: { who },
+          prepare: console => void Object.assign(console.trouble, trouble, { classic: true }),
+        });
+        await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+        expect(await offline()).toMatch(/at 127\.0\.0\.1:\d+ is the older self-hosted Network application/);
+        const testing = supervised.test();
+        let isTested = false;
+        void testing.then(() => {
+          isTested = true;
+        });
+        await passing(clock, () => isTested, 'the test');
+        expect(await testing).toMatchObject({
+          ok: false,
+          message: expect.stringContaining('not supported'),
+          hint: expect.stringContaining('UniFi OS'),
+        });
+      });
+    }
+  }
+
   test('that does not answer at all is noticed', async () => {
     const { console, sink, clock } = await stage();
     console.trouble.hangs = true;

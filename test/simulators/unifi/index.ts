@@ -47,6 +47,11 @@ export interface Trouble {
   /** Requests that are refused with 429, with this as Retry-After (s). */
   limited: number;
   retryAfter: number | undefined;
+  /**
+   * It is the older Network application that people host themselves: its front page leads to /manage. What it says of paths
+   * that it does not have is not recorded: a login is wanted, or `status`, or `html`.
+   */
+  classic: boolean;
   /** The console no longer hands out a CSRF token at login; it is in the cookie alone. */
   csrfInCookieOnly: boolean;
 }
@@ -82,6 +87,10 @@ interface Session {
 }
 
 const SOCKET_PATH = '/proxy/network/wss/s/default/events';
+const loginRequired: SimAnswer = {
+  status: 401,
+  body: { meta: { rc: 'error', msg: 'api.err.LoginRequired' }, data: [] },
+};
 const unauthorized: SimAnswer = { status: 401, body: { error: { code: 401, message: 'Unauthorized' } } };
 
 /** Starts one on 127.0.0.1. */
@@ -97,6 +106,7 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
     silent: false,
     limited: 0,
     retryAfter: undefined,
+    classic: false,
     csrfInCookieOnly: false,
   };
   const requests: string[] = [];
@@ -156,6 +166,7 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
     response: ServerResponse,
   ): SimAnswer {
     const { pathname, searchParams } = url;
+    if (trouble.classic) return loginRequired;
     if (method === 'GET' && pathname === '/') return { status: 200, body: '<!doctype html><title>UniFi OS</title>' };
     if (method === 'POST' && pathname === '/api/auth/login') return login(body, response);
     const isOfficial = pathname.startsWith('/proxy/network/integration/');
@@ -188,6 +199,10 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
     if (trouble.cuts > 0) {
       trouble.cuts--;
       response.destroy();
+      return;
+    }
+    if (trouble.classic && url.pathname === '/') {
+      response.writeHead(302, { location: '/manage' }).end();
       return;
     }
     if (trouble.html) {

@@ -3,6 +3,7 @@ import { CausewayError, hasCode } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Counters } from '../counters.ts';
 import type { ConsoleClient, Sessions } from './client.ts';
+import type { Http } from './http.ts';
 import { readOfficialSites, readSites, readSysinfo } from './wire.ts';
 
 /** A console. */
@@ -21,15 +22,17 @@ export interface ProbeParts {
   readonly backend: string;
   readonly site: string;
   readonly client: ConsoleClient;
+  readonly http: Http;
+  readonly signal: AbortSignal;
   readonly sessions: Sessions;
   readonly counters: Counters;
   readonly log: Log;
 }
 
-/** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED */
+/** @throws BACKEND_AUTH, BACKEND_OFFLINE, BACKEND_TIMEOUT, BACKEND_REJECTED, UNSUPPORTED (another kind of application) */
 export async function probe(parts: ProbeParts): Promise<Probed> {
   const { client, counters, site, sessions } = parts;
-  const info = readSysinfo(await sysinfo(parts), counters);
+  const info = readSysinfo(await sysinfo(parts).catch(error => explain(parts, error)), counters);
   const official = sessions.key ? await officialSites(parts) : undefined;
   const mine = official?.find(({ internalReference }) => internalReference === site);
   const named = mine
@@ -46,6 +49,27 @@ export async function probe(parts: ProbeParts): Promise<Probed> {
 
 // The list of sites has the legacy envelope, and stands beside the sites.
 const rowsOf = (body: unknown): unknown => (body as { data?: unknown } | null)?.data;
+
+const FRONT_PAGE_MS = 3_000;
+
+/**
+ * The older Network application that people host themselves has none of our paths, and says of them that a login is wrong or
+ * that there is nothing: its front page tells what it is, since that leads to /manage.
+ * @throws UNSUPPORTED, or the error
+ */
+async function explain({ http, signal }: ProbeParts, error: unknown): Promise<never> {
+  const asked = { method: 'GET', path: '/', headers: {}, what: 'the front page', signal } as const;
+  const answer = await http.request({ ...asked, timeoutMs: FRONT_PAGE_MS }).catch(() => undefined);
+  const isMoved = answer !== undefined && answer.status >= 300 && answer.status < 400;
+  if (!isMoved || !/\/manage(?:[/?#]|$)/.test(String(answer.headers.location))) throw error;
+  throw new CausewayError(
+    'UNSUPPORTED',
+    `at ${http.url.host} is the older self-hosted Network application, which is not supported`,
+    {
+      hint: 'set url to a UniFi OS console, or move the application to a UniFi OS Server (port 11443) and set it to that',
+    },
+  );
+}
 
 /** The application's own description, which also says whether it has started; the first thing that is asked. */
 async function sysinfo({ client, sessions, backend, log }: ProbeParts) {
