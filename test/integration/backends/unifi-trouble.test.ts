@@ -231,6 +231,20 @@ describe('a console', () => {
     });
   }
 
+  test('that is starting while we sign in is no refused login: it is signed in to once it has started', async () => {
+    const { console, clock, sink, offline } = await begin({
+      prepare: ({ trouble }) => {
+        trouble.html = true;
+      },
+    });
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    expect(await offline()).toMatch(/is starting/);
+    console.trouble.html = false;
+    const before = console.logins;
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    expect(console.logins).toBe(before + 1);
+  });
+
   for (const [how, trouble] of [
     ['wants a login', {}],
     ['knows nothing', { status: 404 }],
