@@ -1,6 +1,7 @@
-// Webhooks: a request to /hooks/<id> becomes an input of the engine.
+// Webhooks of rules: a request to /hooks/<id> becomes an input of the engine.
 import type { Context } from 'hono';
 import { CausewayError } from '../lib/errors.ts';
+import { isForm, readForm } from '../lib/form.ts';
 import { type Json, parseJson } from '../lib/json.ts';
 import type { Caller } from '../ops/op.ts';
 import { type HttpApp, type HttpEnv, readBytes, wantScope } from './app.ts';
@@ -39,27 +40,11 @@ async function bodyOf(c: Context<HttpEnv>): Promise<Json> {
   const bytes = await readBytes(c.req.raw);
   if (c.req.method === 'GET' || bytes.length === 0) return null;
   const header = c.req.header('content-type') ?? '';
+  if (isForm(header)) return readForm(bytes, header);
   const type = header.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/x-www-form-urlencoded' || type === 'multipart/form-data') return formOf(bytes, header);
   const text = bytes.toString('utf8');
   if (type !== 'application/json' && !type.endsWith('+json')) return text;
   const body = parseJson(text);
   if (body === undefined) throw new CausewayError('INPUT_INVALID', 'the body says it is JSON, but does not parse');
   return body;
-}
-
-/** A form as an object; a name that comes more than once holds a list, a file its name. */
-async function formOf(bytes: Buffer, contentType: string): Promise<Json> {
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'Content-Type': contentType } })
-    .formData()
-    .catch(() => {
-      throw new CausewayError('INPUT_INVALID', 'the form cannot be read');
-    });
-  const textsOf = (name: string) => form.getAll(name).map(value => (typeof value === 'string' ? value : value.name));
-  return Object.fromEntries(
-    [...new Set(form.keys())].map(name => {
-      const texts = textsOf(name);
-      return [name, texts.length === 1 ? (texts[0] as string) : texts];
-    }),
-  );
 }
