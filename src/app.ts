@@ -32,7 +32,7 @@ import { Values } from './state/values.ts';
 import { openJournal } from './store/journal.ts';
 import { lockDataDir } from './store/lock.ts';
 import { sqliteStore } from './store/sqlite.ts';
-import { bridgesOf } from './wiring/bridges.ts';
+import { bridgesOf, hookOf } from './wiring/bridges.ts';
 import { listenMqtt } from './wiring/broker.ts';
 import { makeBus } from './wiring/bus.ts';
 import { hearOutsiders } from './wiring/bus-inputs.ts';
@@ -351,6 +351,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
       })
         ? 1
         : 0,
+    systemHook: hookOf(systems),
     ...(embedded && { mqttUpgrade: (stream, request) => embedded.broker.handle(stream, request) }),
   });
 
@@ -393,8 +394,5 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   onStop(() => rulebook.stop());
   rulebook.watch();
 
-  return {
-    gateway,
-    addresses: { http: heldHttp.url, mqtt: addresses.mqtt },
-  };
+  return { gateway, addresses: { http: heldHttp.url, mqtt: addresses.mqtt } };
 }

@@ -4,6 +4,7 @@ import type { Cancel, Clock } from '../lib/clock.ts';
 import { asCausewayError, CausewayError, hasCode } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Backend, BackendSink, Command, SystemBackup } from '../model/command.ts';
+import type { Hook } from '../model/hook.ts';
 
 /** A backend, with what it asks of its supervisor. */
 export interface Supervised extends Backend {
@@ -11,6 +12,8 @@ export interface Supervised extends Backend {
   readonly restartWhenOffline?: boolean;
   /** Once online, a sink that hears nothing for this long (ms) means a dead stream: it is started anew. */
   readonly silentAfterMs?: number;
+  /** Takes webhooks of its system, where it is set up for them. */
+  readonly hook?: Hook | undefined;
 }
 
 /** What supervision needs. */

@@ -18,6 +18,7 @@ import { createLongLived, type LongLived } from './long-lived.ts';
 import { type MqttUpgrade, mountMqtt } from './mqtt-upgrade.ts';
 import { mountOpenApi } from './openapi.ts';
 import { mountRest } from './rest.ts';
+import { mountSystemHooks, type SystemHook } from './system-hooks.ts';
 import { mountWebhooks, type WebhookInput } from './webhooks.ts';
 import { whoListens } from './who-listens.ts';
 
@@ -43,6 +44,7 @@ export interface HttpParts {
   readonly mcp?: McpEndpoint;
   readonly events$?: Observable<StreamedEvent>;
   readonly webhook?: WebhookInput;
+  readonly systemHook?: SystemHook;
   readonly mqttUpgrade?: MqttUpgrade;
 }
 
@@ -127,6 +129,7 @@ function routesOf(parts: HttpParts, auth: Auth, longLived: LongLived): HttpApp {
     await next();
   });
   mountProbes(app, views);
+  if (parts.systemHook) mountSystemHooks(app, parts.systemHook, parts.clock);
   app.use(async (c, next) => {
     const agent = c.req.header('user-agent') ?? '';
     const via = c.req.path === '/mcp' ? 'mcp' : agent.startsWith('causeway-cli/') ? 'cli' : 'rest';

@@ -52,7 +52,10 @@ export function attempts(clock: Clock): Attempts {
       const address = plain(raw);
       self.check(address);
       const queue = queues.get(address) ?? { length: 0, last: Promise.resolve() };
-      if (queue.length >= WAITING) throw new CausewayError('RATE_LIMITED', `too many sign-ins at once from ${address}`);
+      if (queue.length >= WAITING) {
+        const details = { retryAfterMs: 1_000 };
+        throw new CausewayError('RATE_LIMITED', `too many sign-ins at once from ${address}`, { details });
+      }
       queue.length++;
       queues.set(address, queue);
       const turn = queue.last.then(() => {

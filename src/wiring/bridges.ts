@@ -2,6 +2,7 @@
 import { type BackendParts, backendKinds } from '../backends/index.ts';
 import type { Supervised } from '../backends/supervisor.ts';
 import type { Config } from '../config/schema.ts';
+import type { SystemHook } from '../http/system-hooks.ts';
 import type { Log } from '../lib/log.ts';
 
 /** All of them by id; one of a type that is not built is left out. */
@@ -15,3 +16,9 @@ export function bridgesOf(
       .map(([id, one]) => [id, backendKinds.get(one.type).create(one, { ...parts, id, log: area(id) })]),
   );
 }
+
+/** Their webhooks. */
+export const hookOf =
+  (systems: ReadonlyMap<string, Supervised>): SystemHook =>
+  async (backend, call) =>
+    systems.get(backend)?.hook?.(call);
