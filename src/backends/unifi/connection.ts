@@ -98,6 +98,8 @@ export class Connection {
   private stream: Stream | undefined;
   private hasSocketEvents = false;
   private looks = 0;
+  /** One that has not begun yet finds all that another one after it would. */
+  private isLookWaiting = false;
   private wantsWhole = false;
   private lastLook = Number.NEGATIVE_INFINITY;
   private cancelPoll: Cancel = () => {};
@@ -316,7 +318,10 @@ export class Connection {
     const { clock } = this.parts;
     this.lastLook = clock.elapsed();
     this.cancelPoll();
+    if (this.isLookWaiting) return;
+    this.isLookWaiting = true;
     this.work = this.work.then(async () => {
+      this.isLookWaiting = false;
       const { signal } = this.ending;
       const network = this.opened?.network;
       if (signal.aborted || !network) return;
