@@ -14,6 +14,8 @@ import { keySession, loginSession } from './console/session.ts';
 import { takeSnapshot } from './console/snapshot.ts';
 import { type Counters, newCounters } from './counters.ts';
 import type { RecentFlows } from './flows/recent.ts';
+import type { Alarm } from './hooks/alarm.ts';
+import { createHook } from './hooks/index.ts';
 import type { UnifiConfig } from './schema.ts';
 
 export type { UnifiParts } from './connection.ts';
@@ -36,6 +38,7 @@ export class UnifiBackend implements Supervised {
   readonly flowChoice: UnifiConfig['flows'];
   /** Those that were told a moment ago. */
   readonly recentFlows: RecentFlows;
+  readonly hook: Supervised['hook'];
   private readonly config: UnifiConfig;
   private readonly parts: UnifiParts;
   private readonly own: ReturnType<typeof ownAddresses>;
@@ -53,6 +56,10 @@ export class UnifiBackend implements Supervised {
     this.parts = parts;
     this.own = ownAddresses(config.protected);
     this.answers = keepAnswers(clock, () => this.ready().client);
+    const { webhook } = config;
+    const consoleNow = () => this.running?.connection.view?.consoleNow();
+    this.hook =
+      webhook && createHook({ backend: parts.id, webhook, clock, consoleNow, tell: alarm => this.ring(alarm) });
     this.sessions = {
       key: key && keySession(key.reveal()),
       login:
@@ -136,6 +143,14 @@ export class UnifiBackend implements Supervised {
     } finally {
       await http?.close();
     }
+  }
+
+  /** What an alarm claims is only told: what became of it, the console itself says. */
+  private ring(alarm: Alarm): void {
+    // Without the id of the caller, which might be that of something else that happened.
+    this.ready().network.site.happen('alarm', { ...alarm });
+    this.answers.forget();
+    this.running?.connection.lookSoon();
   }
 
   private async openHttp(): Promise<Http> {

@@ -42,6 +42,24 @@ const Tls = z
   })
   .meta({ description: 'How the console’s certificate is checked; consoles sign theirs themselves' });
 
+const Webhook = z
+  .strictObject({
+    secret: secret('Key of signed calls to /hooks/<backend>/signed', '!secret console_hook_key'),
+    path: secret(
+      'Secret last part of the address that the Alarm Manager calls, /hooks/<backend>/<path>',
+      '!secret console_hook_path',
+    )
+      .unwrap()
+      .refine(path => /^[\w-]{16,128}$/.test(path.reveal()), {
+        error: 'expected 16 to 128 letters, digits, _ and -, which nobody can guess',
+      })
+      .optional(),
+  })
+  .refine(webhook => webhook.secret !== undefined || webhook.path !== undefined, {
+    error: 'give path for the Alarm Manager, secret for calls that are signed, or both',
+  })
+  .meta({ description: 'Lets the console, or somebody on its behalf, tell of what happens' });
+
 const Mac = z
   .string()
   .regex(/^(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i, 'expected a MAC such as 00:00:5e:00:53:01')
@@ -77,6 +95,7 @@ export const UnifiSchema = z
         description: 'Which traffic flows are told: none, those that were blocked, those also that are a risk, or all',
       })
       .default('off'),
+    webhook: Webhook.optional(),
     protected: z
       .array(Mac)
       .meta({

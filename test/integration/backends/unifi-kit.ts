@@ -21,6 +21,7 @@ export interface Settings {
   readonly flows?: 'off' | 'blocked' | 'risky' | 'all';
   readonly protected?: readonly string[];
   readonly site?: string;
+  readonly webhook?: { readonly secret?: string; readonly path?: string };
 }
 
 /** The backend at a console, not started. */

@@ -99,6 +99,7 @@ const SITE_ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
   vpnDisconnected: event,
   speedTest: event,
   flowsLost: event,
+  alarm: event,
 };
 
 const which = (what: string) => ({ name: what, type: 'string' }) as const;
