@@ -147,6 +147,7 @@ export async function sendThroughGate(
   if (result.error)
     throw new CausewayError(result.error.code, result.error.message, {
       ...(result.error.hint !== undefined && { hint: result.error.hint }),
+      ...(result.error.path !== undefined && { path: result.error.path }),
       details: { id: said.id, outcome: result.outcome },
     });
   return { ...answer, outcome: result.outcome, ms: result.ms };

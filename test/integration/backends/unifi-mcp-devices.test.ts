@@ -31,6 +31,12 @@ const portOf = (state: SimConsole, index: number): SimRecord =>
 const outletOf = (state: SimConsole, mac: string, index: number): SimRecord =>
   (state.device(mac).outlet_table as SimRecord[]).find(one => one.index === index) ?? {};
 const wlanOf = (state: SimConsole, id: string) => state.wlans.find(({ _id }) => _id === id)?.enabled;
+/** Our policies of the firewall. */
+const ours = ({ objects }: SimConsole) =>
+  objects['firewall-policies']
+    .map(({ name }) => String(name))
+    .filter(name => name.startsWith('Causeway: '))
+    .map(name => name.slice(10));
 const sent = ({ received }: SimConsole) => received.at(-1)?.body;
 
 /** A command, what must be so at the console after it, and which value tells of it. Each begins where the last has ended. */
@@ -162,6 +168,28 @@ const ROWS: readonly Row[] = [
     ...{ done: state => state.client(tv).blocked, is: false },
   },
   { device: SITE, command: 'speedTest', done: sent, is: { cmd: 'speedtest' }, value: ['download', 999] },
+  ...(
+    [
+      [
+        'Destination',
+        { destination: 'bad.example' },
+        ['bad.example (Home)', 'bad.example (IoT)', 'bad.example (Guest)'],
+      ],
+      [
+        'Destination',
+        { destination: '203.0.113.7', client: CLIENT.laptop, minutes: 5 },
+        [`203.0.113.7 for ${CLIENT.laptop} (Home)`],
+      ],
+      ['Application', { application: '65540', client: phone }, [`application 65540 for ${phone} (Home)`]],
+      ['Source', { address: '2001:db8::7' }, ['Home', 'IoT', 'Guest'].map(zone => `from 2001:db8::7 (${zone})`)],
+    ] as const
+  ).flatMap(([what, args, is]): Row[] => {
+    const { minutes: _, ...same } = args as { minutes?: number };
+    return [
+      { device: SITE, command: `block${what}`, args, done: ours, is },
+      { device: SITE, command: `unblock${what}`, args: same, done: ours, is: [] },
+    ];
+  }),
 ];
 
 const nameOf = (command: string) => command.split(':')[0];
@@ -197,6 +225,11 @@ const REFUSED: readonly (readonly [device: string, command: string, args: object
   [SITE, 'setTrafficRule', { rule: 'rule-none', state: 'off' }, { code: 'NOT_FOUND' }],
   [SITE, 'setTrafficRoute', { route: 'route-vpn', state: 'maybe' }, { code: 'ARGUMENT_INVALID', path: 'state' }],
   [SITE, 'setPortForward', { state: 'off' }, { code: 'ARGUMENT_INVALID', path: 'forward' }],
+  [SITE, 'blockDestination', { destination: '192.168.1.1' }, { code: 'UNSUPPORTED' }],
+  [SITE, 'blockDestination', { destination: 'a.test', client: 'tv' }, { code: 'ARGUMENT_INVALID', path: 'client' }],
+  [SITE, 'blockDestination', { destination: 'a.test', minutes: 0 }, { code: 'ARGUMENT_INVALID', path: 'minutes' }],
+  [SITE, 'blockApplication', { application: 'HTTPS' }, { code: 'UNSUPPORTED', path: 'application' }],
+  [SITE, 'blockSource', { address: 'example.test' }, { code: 'ARGUMENT_INVALID', path: 'address' }],
   [SITE, 'blockClient', { mac: 'the tv' }, { code: 'ARGUMENT_INVALID', hint: expect.stringContaining('00:00:5e') }],
   // Its way to the console, the way to a protected machine, and that machine itself.
   ...(['cyclePoe:1', 'cyclePoe:5'] as const).map(command => [THE_SWITCH, command, {}, { code: 'FORBIDDEN' }] as const),

@@ -98,7 +98,7 @@ export async function stageMcp(wanted: Readonly<Record<string, ConsoleWanted>>, 
       ),
     'the consoles',
   );
-  const { client } = await connectV2(app.addresses.http, 'modern');
+  const { client, updates } = await connectV2(app.addresses.http, 'modern');
   ends.push(() => client.close());
 
   const descriptions = new Map<string, Described>();
@@ -137,6 +137,18 @@ export async function stageMcp(wanted: Readonly<Record<string, ConsoleWanted>>, 
       const { isError, structuredContent } = await call(name, args);
       expect(isError, `${name} ${JSON.stringify(args)}: ${JSON.stringify(structuredContent)}`).toBe(true);
       return structuredContent.error;
+    },
+    /** What a resource holds. */
+    async read(uri: string): Promise<Answer> {
+      const { contents } = await client.readResource({ uri });
+      expect(JSON.stringify(contents), 'the resource').not.toMatch(SECRET);
+      return JSON.parse((contents[0] as { text: string }).text);
+    },
+    /** URIs of which further changes are told. */
+    async subscribe(uri: string): Promise<readonly string[]> {
+      const listening = await client.listen({ resourceSubscriptions: [uri] });
+      ends.push(() => listening.close());
+      return updates;
     },
     /** Time passes, until the consoles may be asked much again; all that is asked meanwhile is answered. */
     async calm() {

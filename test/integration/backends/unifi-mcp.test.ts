@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unifiOperations } from '../../../src/backends/unifi/operations/index.ts';
+import { eventually } from '../../kit/eventually.ts';
 import type { SimClient, SimRecord } from '../../simulators/unifi/house.ts';
 import { CLIENT, type ConsoleSimulator, DEVICE, type SimConsole } from '../../simulators/unifi/index.ts';
 import type { SimFlow } from '../../simulators/unifi/state.ts';
@@ -424,6 +425,22 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
       content: expect.toSatisfy((text: string) => isDeepStrictEqual(JSON.parse(text), [flowOf(state, 2)])),
     }),
   ],
+  ['get_unifi_flow_trends', {}, () => ({ told: 'off', steps: [], flows: 0, more: false })],
+  [
+    'block_unifi_flow',
+    { id: 'the second', what: 'destination', for: 'client', minutes: 30, confirm: true },
+    state => ({
+      flow: state.flows[1]?.id,
+      ...{ device: 'unifi:site:default', command: 'blockDestination', outcome: 'ok' },
+      args: expect.toSatisfy(
+        (args: unknown) =>
+          isDeepStrictEqual(args, { destination: 'example.test', client: CLIENT.laptop, minutes: 30 }) &&
+          state.objects['firewall-policies'].some(
+            ({ name }) => name === `Causeway: example.test for ${CLIENT.laptop} (Home)`,
+          ),
+      ),
+    }),
+  ],
   [
     'get_unifi_topology',
     { clients: false },
@@ -509,6 +526,10 @@ const REFUSED: readonly (readonly [name: string, args: object, error: Partial<Re
   ['rank_unifi_flows', { of: 'country' }, no('INPUT_INVALID', 'of')],
   ['analyse_unifi_flows', { max_flows: 50_001 }, no('INPUT_INVALID', 'max_flows')],
   ['export_unifi_flows', { format: 'xlsx' }, no('INPUT_INVALID', 'format')],
+  ['get_unifi_flow_trends', { step: 'week' }, no('INPUT_INVALID', 'step')],
+  ['block_unifi_flow', { id: 'flow-none', what: 'source' }, { code: 'CONFIRM_REQUIRED' }],
+  ['block_unifi_flow', { id: 'flow-none', what: 'source', confirm: true }, no('NOT_FOUND', 'id', 'hours')],
+  ['block_unifi_flow', { id: 'flow-1', what: 'port', confirm: true }, no('INPUT_INVALID', 'what')],
   ['get_unifi_topology', { format: 'svg' }, no('INPUT_INVALID', 'format')],
 ];
 
@@ -624,6 +645,35 @@ test('a console of Network 10 tells of events by its log', async () => {
   expect((await staged.ask('list_unifi_events', { name: 'threat' })).events).toHaveLength(1);
   expect(await staged.ask('list_unifi_sites')).toMatchObject({ version: '10.0.162' });
   await staged.end();
+});
+
+describe('a gateway that follows the flows of a console', () => {
+  test('tells them as they end to who has subscribed, counts them, and says of a block when it ends', async () => {
+    const staged = await stageMcp({ unifi: { settings: { flows: 'blocked' } } });
+    const { state } = staged.consoles.get('unifi') as ConsoleSimulator;
+    const uri = 'unififlows://unifi/blocked';
+    const told = await staged.subscribe(uri);
+    const { id } = state.flow({ action: 'blocked', source: state.flowSource(CLIENT.camera) });
+    await staged.calm();
+    await eventually(() => told.includes(uri), 'the update');
+    expect(await staged.read(uri)).toMatchObject({ told: 'blocked', flows: [{ id, source: { mac: CLIENT.camera } }] });
+    expect(await staged.ask('get_unifi_flow_trends', { hours: 1 })).toEqual({
+      told: 'blocked',
+      steps: [{ at: expect.any(String), flows: 1, blocked: 1, risky: 0, bytes: 10_731, clients: 1 }],
+      ...{ flows: 1, more: false },
+    });
+    const block = { id, what: 'source', minutes: 90, confirm: true };
+    expect(await staged.ask('block_unifi_flow', { ...block, dry_run: true })).toMatchObject({ command: 'blockClient' });
+    expect(state.client(CLIENT.camera).blocked).toBe(false);
+    await staged.ask('block_unifi_flow', block);
+    expect(state.client(CLIENT.camera).blocked).toBe(true);
+    const { ending } = await staged.ask('get_device', { device: 'unifi:site:default' });
+    expect(ending).toEqual([{ command: 'unblockClient', args: { mac: CLIENT.camera }, at: expect.any(String) }]);
+    expect(Date.parse(ending[0].at) - staged.clock.now()).toBeGreaterThan(89 * 60_000);
+    await staged.clock.jump(91 * 60_000);
+    await eventually(() => !state.client(CLIENT.camera).blocked, 'the end of the block');
+    await staged.end();
+  });
 });
 
 describe('a gateway with two consoles', () => {
