@@ -13,7 +13,7 @@ const WINDOW = 64;
 export const durable: Benchmark = async ({ dist, dir, quick }) => {
   const driver = startChild('./driver.ts');
   const leanest = startChild('./leanest.ts');
-  const leanestPort = await leanest.ask<number>({ rules: RULES });
+  const leanestPort = await leanest.ask<number>({ rules: RULES, over: 'aedes' });
   const host = await startHost(dist, join(dir, 'durable'), RULES, 'device');
   const load = (into: number, outOf: number, events: number) =>
     driver.ask({ do: 'load', exchange: 'device', into, outOf, rules: RULES, events, window: WINDOW });

@@ -1,5 +1,5 @@
 // From an outside topic over a rule to another topic, through the real program: what an event costs, against the leanest
-// gateway and against a house with one rule; how late it comes; how soon the first rule fires after a start.
+// gateway (an aedes broker and a Map) and against a house with one rule; how late it comes; how soon the first rule fires after a start.
 import { join } from 'node:path';
 import { type Benchmark, type Figure, interleaved, median, ratio } from './benchmark.ts';
 import { cpuOf, quiet } from './cpu.ts';
@@ -13,8 +13,9 @@ const RATE = 1_000;
 /** toLeanest, rules10000to1, p99ToLeanest, startMs10000. */
 export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]> => {
   const driver = startChild('./driver.ts');
-  const leanest = startChild('./leanest.ts');
-  const leanestPort = await leanest.ask<number>({ rules: RULES });
+  const [leanest, bare] = [startChild('./leanest.ts'), startChild('./leanest.ts')];
+  const leanestPort = await leanest.ask<number>({ rules: RULES, over: 'aedes' });
+  const barePort = await bare.ask<number>({ rules: RULES, over: 'nothing' });
   const over = (port: number, rules: number) => ({ exchange: 'message', into: port, outOf: port, rules });
 
   const one = await startGateway(dist, join(dir, 'one'), 1);
@@ -33,7 +34,7 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
   const load = (port: number, rules: number, events: number) =>
     driver.ask({ do: 'load', ...over(port, rules), events, window: WINDOW });
   const warmUp = quick ? 10_000 : 30_000;
-  await load(leanestPort, RULES, 2 * warmUp);
+  for (const port of [leanestPort, barePort]) await load(port, RULES, 2 * warmUp);
   await load(one.mqtt, 1, warmUp);
   await load(many.mqtt, RULES, warmUp);
   await Promise.all([quiet(one.pid), quiet(many.pid)]);
@@ -44,6 +45,7 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
   const cost = await interleaved(quick ? 3 : 5, {
     // It is quick: four times the events, for the 10 ms that the kernel counts in.
     leanest: perEvent(leanest.pid, leanestPort, RULES, 4 * events),
+    bare: perEvent(bare.pid, barePort, RULES, 4 * events),
     many: perEvent(many.pid, many.mqtt, RULES, events),
     one: perEvent(one.pid, one.mqtt, 1, events),
   });
@@ -56,14 +58,14 @@ export const through: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
     many: () => pace(many.mqtt),
   });
 
-  await Promise.all([driver, leanest, one, many].map(child => child.stop()));
+  await Promise.all([driver, leanest, bare, one, many].map(child => child.stop()));
   const us = (values: readonly number[]) => `${median(values).toFixed(1)} µs`;
   return [
     {
       key: 'toLeanest',
       value: ratio(cost.many, cost.leanest),
       target: 2.5,
-      what: `outside topic → rule → publish, 10,000 rules, CPU of all threads to the leanest's (${us(cost.many)} : ${us(cost.leanest)})`,
+      what: `outside topic → rule → publish, 10,000 rules, CPU of all threads to the leanest's (${us(cost.many)} : ${us(cost.leanest)}; without a broker ${us(cost.bare)})`,
     },
     {
       key: 'rules10000to1',
