@@ -56,14 +56,18 @@ const SECRET = /never-to-be-seen|simulated-(?:key|password)|"(?:x_\w+|sso_app_se
 /** So long that the console may be asked as much as at the beginning. */
 const CALM_MS = 30_000;
 
-/** Starts all of it, and waits until the consoles are bridged. @param house of house.yaml */
-export async function stageMcp(wanted: Readonly<Record<string, ConsoleWanted>>, house: object = {}) {
+/** Starts all of it, and waits until the consoles are bridged. @param house of house.yaml @param further backends of config.yaml */
+export async function stageMcp(
+  wanted: Readonly<Record<string, ConsoleWanted>>,
+  house: object = {},
+  further: Readonly<Record<string, object>> = {},
+) {
   const ends: (() => Promise<unknown> | unknown)[] = [];
   const clock = jumpingClock();
   const dir = mkdtempSync(join(tmpdir(), 'causeway-mcp-'));
   ends.push(() => rmSync(dir, { recursive: true, force: true }));
   const consoles = new Map<string, ConsoleSimulator>();
-  const backends: Record<string, object> = {};
+  const backends: Record<string, object> = { ...further };
   for (const [id, { settings, prepare, ...simulated }] of Object.entries(wanted)) {
     const console = await startConsole({ now: () => clock.now(), ...simulated });
     ends.push(() => console.stop());
@@ -121,6 +125,7 @@ export async function stageMcp(wanted: Readonly<Record<string, ConsoleWanted>>, 
   return {
     clock,
     consoles,
+    engine: app.gateway.engine,
     tool,
     describeTool,
     /** What an operation answers. Fails where it is refused. */
