@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CausewayError } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { SystemBackup } from '../../model/command.ts';
-import type { ConsoleClient } from './console/client.ts';
+import type { Asking, ConsoleClient } from './console/client.ts';
 
 const Row = z.object({
   filename: z.string().min(1),
@@ -13,9 +13,12 @@ const Row = z.object({
   size: z.number().optional().catch(undefined),
 });
 
+/** The console answers once it is made: minutes, where statistics of years are in it. */
+const MAKING_MS = 600_000;
+
 /** All, newest first. @throws as `ConsoleClient.ask` */
 export async function listBackups(client: ConsoleClient, signal: AbortSignal): Promise<SystemBackup[]> {
-  const rows = await command(client, { cmd: 'list-backups' }, true, signal);
+  const rows = await command(client, { cmd: 'list-backups' }, { again: true, signal });
   const backups = (Array.isArray(rows) ? rows : []).flatMap(row => {
     const { data } = Row.safeParse(row);
     const at = data?.time ?? Date.parse(data?.datetime ?? '');
@@ -29,7 +32,7 @@ export async function listBackups(client: ConsoleClient, signal: AbortSignal): P
 /** Has it make one of everything. @throws as `ConsoleClient.ask` */
 export async function makeBackup(client: ConsoleClient, signal: AbortSignal): Promise<SystemBackup> {
   const before = new Set((await listBackups(client, signal)).map(({ name }) => name));
-  await command(client, { cmd: 'backup', days: '-1' }, false, signal);
+  await command(client, { cmd: 'backup', days: '-1' }, { again: false, signal, timeoutMs: MAKING_MS });
   const made = (await listBackups(client, signal)).find(({ name }) => !before.has(name));
   if (made) return made;
   throw new CausewayError('BACKEND_REJECTED', 'the console has made a backup and does not list it', {
@@ -37,5 +40,5 @@ export async function makeBackup(client: ConsoleClient, signal: AbortSignal): Pr
   });
 }
 
-const command = (client: ConsoleClient, body: object, again: boolean, signal: AbortSignal): Promise<Json> =>
-  client.lanes.run('backup', signal, () => client.ask('POST', 'legacy', 'cmd/backup', body, { again, signal }));
+const command = (client: ConsoleClient, body: object, asking: Asking): Promise<Json> =>
+  client.lanes.run('backup', asking.signal, () => client.ask('POST', 'legacy', 'cmd/backup', body, asking));

@@ -1,5 +1,6 @@
 // Commands at a simulated console: what arrives there, what comes of it, and what is not done.
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../kit/eventually.ts';
 import { CLIENT, DEVICE } from '../../simulators/unifi/index.ts';
 import { commandTo, patience } from '../../unit/backends/kit.ts';
 import { passing } from './clock.ts';
@@ -291,6 +292,21 @@ test('a backup is made and listed', async () => {
   const second = await backend.backup(patience());
   expect((await backend.backups(patience())).map(({ name }) => name)).toEqual([second.name, first.name]);
   expect(console.strangers).toEqual([]);
+});
+
+test('a backup over which the console takes minutes is waited for', async () => {
+  const { backend, console, clock } = await stage({ settings: { poll: '10m' } });
+  let finish = () => {};
+  const made = new Promise<void>(resolve => {
+    finish = resolve;
+  });
+  console.trouble.holds = (_path, body) => (body.includes('"cmd":"backup"') ? made : undefined);
+  const backup = backend.backup(patience());
+  await eventually(() => console.requests.filter(line => line.endsWith('/cmd/backup')).length === 2, 'the backup');
+  await clock.jump(300_000);
+  finish();
+  expect(await backup).toMatchObject({ name: expect.stringMatching(/\.unf$/) });
+  expect(console.state.backups).toHaveLength(1);
 });
 
 test('values of a plug that another has switched are told by a push', async () => {

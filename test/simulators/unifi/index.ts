@@ -40,6 +40,8 @@ export interface Trouble {
   html: boolean;
   /** Nothing is answered. */
   hangs: boolean;
+  /** An answer waits until then. @param path without the host @param body as it came */
+  holds?: ((path: string, body: string) => Promise<unknown> | undefined) | undefined;
   /** So many answers are cut off. */
   cuts: number;
   /** Sockets stay open and nothing comes over them. */
@@ -196,6 +198,7 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Consol
     requests.push(`${method} ${url.pathname}`);
     const text = await bodyOf(request);
     if (trouble.hangs) return;
+    await trouble.holds?.(url.pathname, text);
     if (trouble.cuts > 0) {
       trouble.cuts--;
       response.destroy();

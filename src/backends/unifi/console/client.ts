@@ -47,6 +47,8 @@ export interface Asking {
   /** Twice is the same as once: it is tried again. */
   readonly again: boolean;
   readonly signal: AbortSignal;
+  /** For what takes the console longer than an answer usually does. */
+  readonly timeoutMs?: number;
 }
 
 /** The console. Paths are below the site for `legacy` and `internal`, below `v1` for `official`, whole for `os`. */
@@ -158,12 +160,9 @@ export function createClient(parts: ClientParts): ConsoleClient {
         return lanes.run(undefined, either, () => insist(surface, asked, { again: true, tries }));
       });
     },
-    ask(method, surface, path, body, { again, signal: given }) {
+    ask(method, surface, path, body, { again, signal: given, timeoutMs = REQUEST_TIMEOUT_MS }) {
       return withSignals([given, signal], either =>
-        insist(surface, requestOf(surface, path, { method, body, timeoutMs: REQUEST_TIMEOUT_MS, signal: either }), {
-          again,
-          tries: TRIES,
-        }),
+        insist(surface, requestOf(surface, path, { method, body, timeoutMs, signal: either }), { again, tries: TRIES }),
       );
     },
     look(surface, path, given) {
