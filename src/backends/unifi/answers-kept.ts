@@ -17,17 +17,23 @@ const MOST = 100;
 /** @param client of the present connection; throws while there is none */
 export function keepAnswers(clock: Clock, client: () => ConsoleClient): AnswersKept {
   const kept = new Map<string, { readonly at: number; readonly body: Json }>();
+  let changes = 0;
   return {
     async read(surface, path, { seconds, fresh, signal }) {
       const asked = client();
       const key = `${surface} ${path}`;
       const last = kept.get(key);
       if (last && !fresh && clock.elapsed() - last.at < seconds * 1_000) return last.body;
+      const before = changes;
       const body = await asked.read(surface, path, { signal });
-      if (seconds > 0) kept.set(key, { at: clock.elapsed(), body });
+      // What was on its way during a change may be of before it.
+      if (seconds > 0 && changes === before) kept.set(key, { at: clock.elapsed(), body });
       if (kept.size > MOST) kept.delete(kept.keys().next().value as string);
       return body;
     },
-    forget: () => kept.clear(),
+    forget() {
+      changes++;
+      kept.clear();
+    },
   };
 }

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { unifiOperations } from '../../../src/backends/unifi/operations/index.ts';
 import type { JournalEntry } from '../../../src/store/journal-port.ts';
+import { eventually } from '../../kit/eventually.ts';
 import { CLIENT, DEVICE } from '../../simulators/unifi/index.ts';
 import { commandTo, patience } from '../../unit/backends/kit.ts';
 import { operationContext } from './operation-context.ts';
@@ -169,6 +170,26 @@ describe('answers', () => {
     await pass(301_000);
     await call('list_unifi_port_forwards');
     expect(asked()).toBe(before + 2);
+  });
+
+  test('that were on their way while something was changed are not kept', async () => {
+    const { call, console, supervised } = await stage();
+    let release = () => {};
+    const until = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    console.trouble.holds = path => (path.endsWith('/trafficroutes') ? until : undefined);
+    const asked = () => console.requests.filter(line => line.endsWith('/trafficroutes')).length;
+    const reading = call('list_unifi_traffic_rules');
+    await eventually(() => asked() === 1, 'the question');
+    await supervised.execute(
+      commandTo('unifi:site:default', 'setPortForward', { forward: 'SSH', state: 'off' }),
+      patience(),
+    );
+    release();
+    await reading;
+    await call('list_unifi_traffic_rules');
+    expect(asked()).toBe(2);
   });
 
   test('say what is missing, and where to look', async () => {
