@@ -465,6 +465,16 @@ describe('what a console has', () => {
     expect(vouchers.map(({ code }: { code: string }) => code)).toEqual(codes);
   });
 
+  test('tells that settings were changed, and not what is in them', async () => {
+    await staged.calm();
+    state.changeSetting('radius');
+    const { events } = await eventually(async () => {
+      const answer = await staged.ask('list_events', { device: SITE, attribute: 'configurationChanged' });
+      return answer.events[0]?.value.what === 'setting' && answer;
+    }, 'the change');
+    expect(events[0].value).toEqual({ what: 'setting', action: 'sync', name: 'radius' });
+  });
+
   test('is known by the causes of what was commanded', async () => {
     const { attributes } = await staged.ask('get_device', { device: device(plug) });
     expect(attributes.switch).toMatchObject({ value: 'off', by: 'user' });

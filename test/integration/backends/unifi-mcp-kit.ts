@@ -95,13 +95,8 @@ export async function stageMcp(
   });
   ends.push(() => app.stop());
   const all = [...consoles.values()];
-  await eventually(
-    () =>
-      [...consoles].every(
-        ([id, { sockets }]) => sockets === 1 && app.gateway.engine.core.devices.backend(id)?.ready === true,
-      ),
-    'the consoles',
-  );
+  const isReady = (id: string) => app.gateway.engine.core.devices.backend(id)?.ready === true;
+  await eventually(() => [...consoles].every(([id, { sockets }]) => sockets === 1 && isReady(id)), 'the consoles');
   const { client, updates } = await connectV2(app.addresses.http, 'modern');
   ends.push(() => client.close());
 
@@ -126,6 +121,7 @@ export async function stageMcp(
     clock,
     consoles,
     engine: app.gateway.engine,
+    isReady,
     tool,
     describeTool,
     /** What an operation answers. Fails where it is refused. */

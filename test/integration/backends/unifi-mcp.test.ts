@@ -7,6 +7,7 @@ import { eventually } from '../../kit/eventually.ts';
 import type { SimClient, SimRecord } from '../../simulators/unifi/house.ts';
 import { CLIENT, type ConsoleSimulator, DEVICE, type SimConsole } from '../../simulators/unifi/index.ts';
 import type { SimFlow } from '../../simulators/unifi/state.ts';
+import { passing } from './clock.ts';
 import { type Refusal, stageMcp } from './unifi-mcp-kit.ts';
 
 type Staged = Awaited<ReturnType<typeof stageMcp>>;
@@ -674,6 +675,28 @@ describe('a gateway that follows the flows of a console', () => {
     await eventually(() => !state.client(CLIENT.camera).blocked, 'the end of the block');
     await staged.end();
   });
+});
+
+test('while the console is gone, each operation says so, and what to do', async () => {
+  const staged = await stageMcp({ unifi: { prepare: furnish } });
+  const console = staged.consoles.get('unifi') as ConsoleSimulator;
+  const { state } = console;
+  await console.down();
+  await staged.clock.jump(31_000);
+  await passing(staged.clock, () => !staged.isReady('unifi'), 'offline');
+  // What the gateway itself has written down is there all the same.
+  expect(await staged.ask('get_unifi_flow_trends')).toMatchObject({ told: 'off' });
+  for (const name of NAMES.filter(one => one !== 'get_unifi_flow_trends')) {
+    expect(await staged.refusal(name, settled(argsOf(name), state)), name).toMatchObject({
+      code: 'BACKEND_OFFLINE',
+      message: expect.stringContaining('unifi'),
+      hint: expect.stringContaining('state of the backend'),
+    });
+  }
+  await console.up();
+  await passing(staged.clock, () => staged.isReady('unifi'), 'online');
+  expect(await staged.ask('list_unifi_devices', { type: 'usw' })).toMatchObject({ total: 1 });
+  await staged.end();
 });
 
 describe('a gateway with two consoles', () => {
