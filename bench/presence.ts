@@ -118,6 +118,7 @@ export const presence: Benchmark = async ({ dist, quick }) => {
       elapsed: () => now,
       consoleOffset: () => EPOCH,
       onWan: () => {},
+      onConfigured: () => {},
     });
     return { told, network };
   };

@@ -62,6 +62,8 @@ export interface ConnectionParts extends UnifiParts {
   readonly sessions: Sessions;
   readonly http: Http;
   readonly sink: BackendSink;
+  /** See `NetworkParts`. */
+  readonly onConfigured: () => void;
 }
 
 /** What is known of a console, for those who look at it. */
@@ -182,7 +184,7 @@ export class Connection {
   }
 
   private networkOf({ siteName, version, uptime }: Probed): Network {
-    const { id: backend, config, counters, clock, log, memory } = this.parts;
+    const { id: backend, config, counters, clock, log, memory, onConfigured } = this.parts;
     const graceMs = durationMs(config.away_after);
     // A console that has just started has seen nobody yet, and says nothing of what was before.
     const isYoung = uptime !== undefined && uptime * 1_000 < graceMs;
@@ -201,6 +203,7 @@ export class Connection {
       elapsed: () => clock.elapsed(),
       consoleOffset: this.consoleOffset,
       onWan: () => this.lookSoon(),
+      onConfigured,
     });
   }
 

@@ -74,7 +74,8 @@ export class UnifiBackend implements Supervised {
     const { config, counters, memory, sessions } = this;
     await this.stop();
     const http = await this.openHttp();
-    const connection = new Connection({ ...this.parts, config, counters, memory, sessions, http, sink });
+    const onConfigured = () => this.answers.forget();
+    const connection = new Connection({ ...this.parts, config, counters, memory, sessions, http, sink, onConfigured });
     this.running = { connection, http };
     await connection.open();
   }

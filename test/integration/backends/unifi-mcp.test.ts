@@ -677,6 +677,19 @@ describe('a gateway that follows the flows of a console', () => {
   });
 });
 
+test('what the console pushes of a change is told from then on, without fresh', async () => {
+  const staged = await stageMcp({ unifi: {} });
+  const { state } = staged.consoles.get('unifi') as ConsoleSimulator;
+  const guests = async () =>
+    (await staged.ask('list_unifi_wlans')).wlans.find((one: { name: string }) => one.name === 'Guests').enabled;
+  const isBlocked = async () => (await staged.ask('get_unifi_client', { device: CLIENT.tv })).blocked;
+  expect([await guests(), await isBlocked()]).toEqual([true, false]);
+  state.setWlan('wlan-guests', false);
+  state.setBlocked(CLIENT.tv, true);
+  await eventually(async () => !(await guests()) && (await isBlocked()), 'the change');
+  await staged.end();
+});
+
 test('while the console is gone, each operation says so, and what to do', async () => {
   const staged = await stageMcp({ unifi: { prepare: furnish } });
   const console = staged.consoles.get('unifi') as ConsoleSimulator;

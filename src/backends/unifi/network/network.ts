@@ -27,6 +27,8 @@ export interface NetworkParts {
   readonly consoleOffset: () => number;
   /** The WANs want to be looked at now. */
   readonly onWan: () => void;
+  /** Something was set otherwise: what the console has answered of it holds no longer. */
+  readonly onConfigured: () => void;
 }
 
 /** A site, for one connection. */
@@ -43,6 +45,8 @@ export interface Network {
 /** Kinds of messages that tell of the configuration. */
 const CONFIGURATION =
   /^(networkconf|portforward|firewallrule|firewallgroup|setting|usergroup|dpiapp|dpigroup|scheduletask|wlanconf):(add|sync|delete|update)$/;
+/** What clients are called, and who is blocked. */
+const USERS = /^user:/;
 /** Known, and nothing to us. */
 const IGNORED = new Set([
   'session-metadata:sync',
@@ -57,7 +61,18 @@ const IGNORED = new Set([
 
 /** Nothing is known yet. */
 export function createNetwork(parts: NetworkParts): Network {
-  const { backend, site: siteId, siteName: name, version, told, counters, elapsed, consoleOffset, onWan } = parts;
+  const {
+    backend,
+    site: siteId,
+    siteName: name,
+    version,
+    told,
+    counters,
+    elapsed,
+    consoleOffset,
+    onWan,
+    onConfigured,
+  } = parts;
   const consoleNow = () => elapsed() + consoleOffset();
   const clients = createClients(parts);
   const devices = createDevices(parts);
@@ -128,6 +143,7 @@ export function createNetwork(parts: NetworkParts): Network {
       counters.messages++;
       const take = takes[SAME[kind] ?? kind];
       take?.(data);
+      if (CONFIGURATION.test(kind) || USERS.test(kind)) onConfigured();
       if (CONFIGURATION.test(kind)) configured(kind, data);
       else if (!take && !IGNORED.has(kind)) countUnknown(counters, kind);
     },

@@ -33,6 +33,7 @@ async function stage() {
     elapsed: () => now,
     consoleOffset: () => EPOCH,
     onWan: () => {},
+    onConfigured: () => {},
   });
   const seconds = () => Math.floor((EPOCH + now) / 1_000);
   const sta = (more: object = {}) => ({
