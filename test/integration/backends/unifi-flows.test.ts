@@ -100,6 +100,30 @@ describe('flows', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
+  test('are told too where one of thousands is written a minute late', async () => {
+    const { console, flows, pass } = await stage();
+    for (let look = 0; look < 6; look++) {
+      for (let i = 0; i < 750; i++) console.state.flow({ time: console.state.now() + 20 * i });
+      await pass(15_000);
+    }
+    const late = console.state.flow({ time: console.state.now() - 60_000 });
+    await pass(76_000);
+    const ids = flows().map(({ id }) => id);
+    expect(ids).toContain(late.id);
+    expect(ids).toHaveLength(new Set(ids).size);
+    expect(ids).toHaveLength(6 * 750 + 1);
+  });
+
+  test('of which just as many came as can be fetched are not told as lost', async () => {
+    const { console, flows, pass, backend } = await stage();
+    for (let i = 0; i < 600; i++) console.state.flow();
+    await pass(16_000);
+    for (let i = 0; i < 9_900; i++) console.state.flow();
+    await pass(20_000);
+    await eventually(() => flows().length === 10_500, 'all flows');
+    expect(backend.counters.lostFlows).toBe(0);
+  });
+
   test('beyond what can be fetched are told as lost', async () => {
     const { console, flows, pass, until, backend } = await stage();
     for (let i = 0; i < 10_400; i++) console.state.flow();

@@ -12,8 +12,11 @@ import { type FlowFilter, flowPage, PAGE } from './query.ts';
 export interface FlowMemory {
   /** When we began, epoch ms by the console's clock: what ended before is no news. */
   startedAt: number | undefined;
-  /** Until when all is told, by the same clock. */
+  /** Until when was looked, by the same clock. */
   until: number;
+  /** Until when the last whole look has looked. */
+  wholeUntil: number;
+  looks: number;
   /** Ids that were told, the oldest first. */
   readonly seen: Set<string>;
   /** The console has no flows. */
@@ -21,7 +24,14 @@ export interface FlowMemory {
 }
 
 /** Nothing. */
-export const noFlows = (): FlowMemory => ({ startedAt: undefined, until: 0, seen: new Set(), isMissing: false });
+export const noFlows = (): FlowMemory => ({
+  startedAt: undefined,
+  until: 0,
+  wholeUntil: 0,
+  looks: 0,
+  seen: new Set(),
+  isMissing: false,
+});
 
 /** Which flows are told. */
 export type FlowChoice = 'blocked' | 'risky' | 'all';
@@ -53,6 +63,8 @@ const OVERLAP_MS = 90_000;
 const OLDEST_MS = 900_000;
 /** The console's clock is known to a second or so. */
 const CLOCK_SLACK_MS = 2_000;
+/** Each so many looks are whole: where one flow of thousands was written late is known to nobody. */
+const WHOLE_EVERY = 4;
 const MOST_PAGES = 10;
 const MOST_SEEN = 20_000;
 
@@ -91,17 +103,20 @@ async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> 
   const to = consoleNow();
   // Its clock may be set back.
   const startedAt = (memory.startedAt = Math.min(memory.startedAt ?? to, to));
-  const began = Math.max(startedAt, Math.min(memory.until, to), to - OLDEST_MS);
+  const isWhole = (memory.looks + 1) % WHOLE_EVERY === 0;
+  const began = Math.max(startedAt, Math.min(isWhole ? memory.wholeUntil : memory.until, to), to - OLDEST_MS);
   const window = { from: began - OVERLAP_MS, to };
   const fresh = new Map<string, Flow>();
   let lost = 0;
   for (const filter of QUERIES[choice]) {
-    const { flows, missing } = await fetchNew(parts, window, filter);
+    const { flows, missing } = await fetchNew(parts, window, filter, isWhole);
     for (const flow of flows) fresh.set(flow.id, flow);
     lost += missing;
   }
   if (isOver()) return;
+  memory.looks++;
   memory.until = to;
+  if (isWhole) memory.wholeUntil = to;
   for (const id of fresh.keys()) memory.seen.add(id);
   for (const id of memory.seen) {
     if (memory.seen.size <= MOST_SEEN) break;
@@ -115,11 +130,12 @@ async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> 
   onLost(lost, window);
 }
 
-/** All of the window that are new, newest first; it stops at the first page of which nothing is. */
+/** All of the window that are new, newest first; it stops at the first page of which nothing is, unless it is to be whole. */
 async function fetchNew(
   parts: FlowPollParts,
   window: { from: number; to: number },
   filter: FlowFilter,
+  isWhole: boolean,
 ): Promise<{ flows: Flow[]; missing: number }> {
   const { seen } = parts.memory;
   const flows: Flow[] = [];
@@ -128,8 +144,10 @@ async function fetchNew(
     const news = page.flows.filter(({ id }) => !seen.has(id));
     flows.push(...news);
     parts.counters.repeatedFlows += page.flows.length - news.length;
-    if (!page.hasNext || news.length === 0) return { flows, missing: 0 };
-    // The count is 10,000 at most; that there are more is all that is known then.
-    if (number + 1 >= MOST_PAGES) return { flows, missing: Math.max(1, page.total - (number + 1) * PAGE) };
+    if (!page.hasNext || (news.length === 0 && !isWhole)) return { flows, missing: 0 };
+    if (number + 1 < MOST_PAGES) continue;
+    // Where something was told before, so was nearly all that is older. The count is 10,000 at most.
+    const isAllNew = news.length > 0 && news.length === page.flows.length;
+    return { flows, missing: isAllNew ? Math.max(1, page.total - (number + 1) * PAGE) : 0 };
   }
 }
