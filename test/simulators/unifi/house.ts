@@ -58,6 +58,8 @@ export interface SimClient {
   /** Epoch ms at the console. */
   lastSeen: number;
   connectedAt: number;
+  /** What its rows have beside. */
+  more?: SimRecord;
 }
 
 const SSIDS = { Home: 'Home', IoT: 'Things', Guest: 'Guests' } as const;
@@ -159,6 +161,7 @@ export function staOf(client: SimClient, now: number): SimRecord {
           'tx_bytes-r': 483,
           roam_count: 0,
         }),
+    ...client.more,
   };
 }
 

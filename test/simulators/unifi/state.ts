@@ -365,7 +365,7 @@ export class SimConsole {
       time,
       flow_start_time: time - 1_200,
       flow_end_time: time,
-      source: this.flowSource(CLIENT.laptop),
+      source: more.source ?? this.flowSource(CLIENT.laptop),
       destination: {
         ip: '203.0.113.20',
         port: 443,
