@@ -1,18 +1,14 @@
 // A hub's event over a rule to a command at the hub, through the real program and a simulated hub in a process of its own:
 // how long it takes, and what of it the gateway itself takes, beside a hand-written one. And what a large hub costs.
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Benchmark, type Figure, interleaved, median, quantile } from './benchmark.ts';
-import { quiet } from './cpu.ts';
 import { type HubRequest, LAMPS, type Pace } from './hub-request.ts';
 import { type Child, startChild, startProgram } from './processes.ts';
+import { added, type Pair, ready, startMeasured } from './start.ts';
 
 const RATE = 200;
 const PAIRS = 40;
-const READY_MS = 60_000;
-const WRITING_MS = 3_000;
 
 interface Hub extends Child {
   readonly at: { readonly url: string; readonly app: number; readonly token: string };
@@ -67,57 +63,21 @@ function writeHome(dir: string, hub?: Hub['at'], rules: readonly { readonly id: 
   return { file, data };
 }
 
-/** Resolves once all its backends are ready; epoch ms. */
-async function readyAt(data: string, backends: number): Promise<number> {
-  const look = async () => {
-    const { addresses } = JSON.parse(readFileSync(join(data, 'gateway.json'), 'utf8')) as { addresses: string[] };
-    const answer = await fetch(`${addresses[0]}/api/system`);
-    return (await answer.json()) as { backends: { ready: boolean }[] };
-  };
-  for (const end = Date.now() + READY_MS; Date.now() < end; ) {
-    const system = await look().catch(() => undefined);
-    if (system && system.backends.length === backends && system.backends.every(({ ready }) => ready)) return Date.now();
-    await pause(20);
-  }
-  throw new Error('the gateway was not ready in time');
-}
-
-/** Megabytes that a process holds (VmRSS), or held at most (VmHWM). */
-const memoryMb = (pid: number, what: 'VmRSS' | 'VmHWM'): number =>
-  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-
-/** What a hub of 500 devices with 40 attributes adds to a start, to the memory that is needed, and to what is held at most. */
+/** What a hub of 500 devices with 40 attributes adds to a start. */
 async function large(dist: string, dir: string, rounds: number): Promise<Record<'ms' | 'rss' | 'peak', number>> {
   const hub = await startHub({ do: 'large', devices: 500, attributes: 40 });
-  const tidy = fileURLToPath(new URL('./tidy.mjs', import.meta.url));
   const start = async (name: string, at?: Hub['at']) => {
-    const { file, data } = writeHome(join(dir, name), at);
-    const began = Date.now();
-    const gateway = startProgram(join(dist, 'src/main.js'), ['serve', '--config', file], dir, [
-      '--expose-gc',
-      '--import',
-      tidy,
-    ]);
-    const ms = (await readyAt(data, at ? 3 : 2)) - began;
-    // What it writes behind belongs to the start.
-    await pause(WRITING_MS);
-    await quiet(gateway.pid);
-    for (let n = 0; n < 2; n++) {
-      process.kill(gateway.pid, 'SIGUSR2');
-      await pause(1_500);
-    }
-    const [rss, peak] = [memoryMb(gateway.pid, 'VmRSS'), memoryMb(gateway.pid, 'VmHWM')];
+    const { gateway, ...started } = await startMeasured(dist, writeHome(join(dir, name), at), at ? 3 : 2);
     await gateway.stop();
-    return { ms, rss, peak };
+    return started;
   };
-  const added = { ms: [] as number[], rss: [] as number[], peak: [] as number[] };
+  const pairs: Pair[] = [];
   for (let round = 0; round < rounds; round++) {
     const without = await start(`without-${round}`);
-    const beside = await start(`beside-${round}`, hub.at);
-    for (const of of ['ms', 'rss', 'peak'] as const) added[of].push(beside[of] - without[of]);
+    pairs.push({ without, beside: await start(`beside-${round}`, hub.at) });
   }
   await hub.stop();
-  return { ms: median(added.ms), rss: median(added.rss), peak: median(added.peak) };
+  return added(pairs);
 }
 
 /** Milliseconds that one sync to this disk takes, the slowest of a hundred: a command leaves after at least one. */
@@ -141,7 +101,7 @@ export const hubitat: Benchmark = async ({ dist, dir, quick }): Promise<Figure[]
   const gateway = startProgram(join(dist, 'src/main.js'), ['serve', '--config', file], dir);
   const leanest = startChild('./hub-leanest.ts');
   await leanest.ask(theirs.at);
-  await readyAt(data, 3);
+  await ready(data, 3);
   for (const hub of [ours, theirs])
     if (!(await hub.ask({ do: 'first' }))) throw new Error('no event came back as a command');
 
