@@ -8,7 +8,7 @@ const IDLE_STEP_MS = 120;
 const IDLE_STEPS = 20;
 
 /** Milliseconds of CPU that a process has used until now, user and system. */
-function cpuMs(pid: number): number {
+export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name in brackets may hold blanks; what follows it does not.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -14,6 +14,7 @@ import { hubitat } from './hubitat.ts';
 import { iobroker } from './iobroker.ts';
 import { presence } from './presence.ts';
 import { through } from './through.ts';
+import { unifi } from './unifi.ts';
 import { weight } from './weight.ts';
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
@@ -26,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   hubitat,
   iobroker,
   presence,
+  unifi,
 };
 
 const { values } = parseArgs({

@@ -47,7 +47,7 @@ const memoryMb = (pid: number, what: 'VmRSS' | 'VmHWM'): number =>
   Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
 /** Megabytes that a process of `startMeasured` needs: what V8 can give back is given back. */
-async function neededMb(pid: number): Promise<number> {
+export async function neededMb(pid: number): Promise<number> {
   for (let n = 0; n < 2; n++) {
     process.kill(pid, 'SIGUSR2');
     await pause(1_500);

@@ -6,7 +6,7 @@ import type { SimConsole, SimFlow } from './state.ts';
 const SITE = '0123456789abcdef01234567';
 const PORTS = 24;
 /** Devices tell of themselves as often. */
-const HEARTBEAT_S = 25;
+export const HEARTBEAT_S = 25;
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 const address = (group: number, i: number): string => `00:00:5e:${hex(group, 2)}:${hex(i >> 8, 2)}:${hex(i & 255, 2)}`;
