@@ -36,7 +36,7 @@ describe('a house over a console and a hub', () => {
       },
     );
     console = staged.consoles.get('unifi') as ConsoleSimulator;
-    await eventually(() => staged.engine.core.devices.backend('hubitat')?.ready, 'the hub');
+    await eventually(() => staged.isReady('hubitat'), 'the hub');
     await staged.ask('create_device', { name: 'Sign', capabilities: ['switch'], values: { switch: 'on' } });
     for (const rule of [when('not present', 'off'), when('present', 'on')]) await staged.ask('create_rule', { rule });
   });

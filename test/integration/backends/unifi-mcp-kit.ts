@@ -120,7 +120,6 @@ export async function stageMcp(
   return {
     clock,
     consoles,
-    engine: app.gateway.engine,
     isReady,
     tool,
     describeTool,
