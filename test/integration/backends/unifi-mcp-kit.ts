@@ -53,8 +53,8 @@ interface Described {
 const { fingerprint256 } = new X509Certificate(certificate.cert);
 /** What the simulated consoles keep secret, and how they call such things. */
 const SECRET = /never-to-be-seen|simulated-(?:key|password)|"(?:x_\w+|sso_app_sec|syslog_key)"/;
-/** So long that the console may be asked as much as at the beginning. */
-const CALM_MS = 30_000;
+/** So long that the console may be asked for another answer, whatever that takes. */
+const CALM_MS = 10_000;
 
 /** Starts all of it, and waits until the consoles are bridged. @param house of house.yaml @param further backends of config.yaml */
 export async function stageMcp(
