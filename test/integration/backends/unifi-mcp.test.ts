@@ -246,6 +246,18 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
       found: [{ device: device(DEVICE.strip), kind: 'device', name: 'Strip', mac: DEVICE.strip, ip: '192.0.2.205' }],
     }),
   ],
+  ...['00-00-5E-00-53-F5', '00005e0053f5'].map(
+    query =>
+      [
+        'search_unifi',
+        { query },
+        () => ({
+          found: [
+            { device: device(DEVICE.strip), kind: 'device', name: 'Strip', mac: DEVICE.strip, ip: '192.0.2.205' },
+          ],
+        }),
+      ] as const,
+  ),
   [
     'search_unifi',
     { query: '192.0.2.20', limit: 1 },

@@ -226,6 +226,9 @@ const getClient = read({
   },
 });
 
+/** A MAC or the most of one, as labels and other systems write it. */
+const MAC_LIKE = /^(?:[0-9a-f]{2}(?:[:-][0-9a-f]{2})+|[0-9a-f]{12})$/i;
+
 const search = read({
   name: 'search_unifi',
   title: 'Search a UniFi network',
@@ -238,7 +241,12 @@ const search = read({
   },
   path: 'search',
   async run(backend, { query, limit }, { signal }) {
-    const wanted = query.toLowerCase();
+    const wanted = MAC_LIKE.test(query)
+      ? query
+          .toLowerCase()
+          .replace(/[:-]?(..)/g, ':$1')
+          .slice(1)
+      : query.toLowerCase();
     const fits = (...texts: (string | number | boolean | null | undefined)[]) =>
       texts.some(text =>
         String(text ?? '')
