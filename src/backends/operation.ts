@@ -37,7 +37,7 @@ export interface BackendOperation<
   readonly description: string;
   /**
    * A flat strict object. Which system is meant is asked beside it, as `backend`, and where it cannot be undone, `confirm`.
-   * What is called `device` may be an alias to the caller, and is an id here.
+   * What is called `device` or `client` may be an alias to the caller, and is an id here.
    */
   readonly input: I;
   readonly output: O;

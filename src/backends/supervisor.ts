@@ -1,7 +1,7 @@
 // Keeps one backend running and its troubles to itself: starting again with back-off, a watchdog for silence, a circuit
 // for devices that do not answer. What it gives is a Backend again, so nobody else needs to know.
 import type { Cancel, Clock } from '../lib/clock.ts';
-import { asCausewayError, CausewayError, hasCode } from '../lib/errors.ts';
+import { asCausewayError, CausewayError, hasCode, reasonOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Backend, BackendSink, Command, SystemBackup } from '../model/command.ts';
 import type { Hook } from '../model/hook.ts';
@@ -156,7 +156,7 @@ class Supervisor implements Backend {
     const { clock, log, random = Math.random } = this.parts;
     if (life.onlineSince !== undefined && clock.elapsed() - life.onlineSince >= STABLE_MS) this.failures = 0;
     this.end();
-    this.sink?.offline(messageOf(error));
+    this.sink?.offline(reasonOf(asCausewayError(error)));
     await stopQuietly(this.backend, this.parts);
     if (!this.sink) return;
     // Wrong credentials do not get better by trying, and consoles lock accounts out for it.

@@ -118,6 +118,10 @@ export function asCausewayError(thrown: unknown): CausewayError {
   return new CausewayError('INTERNAL', message, { cause: thrown });
 }
 
+/** What went wrong and what to do next, in one line. */
+export const reasonOf = ({ message, hint }: Pick<CausewayError, 'message' | 'hint'>): string =>
+  hint === undefined ? message : `${message}: ${hint}`;
+
 /** True for a CausewayError of one of these codes. */
 export const hasCode = (thrown: unknown, ...codes: ErrorCode[]): boolean =>
   thrown instanceof CausewayError && codes.includes(thrown.code);

@@ -36,6 +36,9 @@ function systemOf({ systems }: Pick<Gateway, 'systems'>, type: string, named: st
   return only;
 }
 
+/** Arguments that name a device. */
+const DEVICES = ['device', 'client'];
+
 /** All of them; each takes `backend` beside its own input. */
 export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
   operations.map(({ path, run, wantsBackup = false, ...operation }) =>
@@ -52,11 +55,11 @@ export const systemOps = backendKinds.kinds.flatMap(({ type, operations }) =>
       async run(gateway: Gateway, { backend, confirm: _confirm, ...input }, context) {
         const system = systemOf(gateway, type, backend as string | undefined);
         if (wantsBackup) await requireBackup(gateway, system.id, context.signal);
-        const { device } = input;
-        const meant = typeof device === 'string' && { device: gateway.engine.core.devices.resolve(device) };
+        const named = DEVICES.filter(name => typeof input[name] === 'string');
+        const meant = named.map(name => [name, gateway.engine.core.devices.resolve(input[name] as string)]);
         return run(
           system,
-          { ...input, ...meant },
+          { ...input, ...Object.fromEntries(meant) },
           {
             ...context,
             journal: gateway.journal,

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { asCausewayError, CausewayError, reasonOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
 import { type ClientParts, createClient, type HubClient } from './client.ts';
@@ -217,7 +217,7 @@ export class Connection {
   private lost(error: CausewayError): void {
     if (this.ending.signal.aborted) return;
     this.isReady = false;
-    this.parts.sink.offline(error.message, error.code);
+    this.parts.sink.offline(reasonOf(error), error.code);
   }
 
   private follow(): void {

@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { asCausewayError, CausewayError, reasonOf } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
@@ -336,7 +336,7 @@ export class Connection {
     const wasReady = this.isReady;
     this.isReady = false;
     // While it is being opened, `open` rejects with it.
-    if (wasReady) this.parts.sink.offline(error.message);
+    if (wasReady) this.parts.sink.offline(reasonOf(error));
     else this.ending.abort(error);
   }
 }

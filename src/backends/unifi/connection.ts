@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Cancel, Clock } from '../../lib/clock.ts';
 import { durationMs } from '../../lib/duration.ts';
-import { asCausewayError, CausewayError } from '../../lib/errors.ts';
+import { asCausewayError, CausewayError, reasonOf } from '../../lib/errors.ts';
 import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BackendSink } from '../../model/command.ts';
@@ -345,6 +345,6 @@ export class Connection {
   private lost(error: CausewayError): void {
     if (this.ending.signal.aborted) return;
     this.isReady = false;
-    this.parts.sink.offline(error.message);
+    this.parts.sink.offline(reasonOf(error));
   }
 }

@@ -8,6 +8,7 @@ import type { SimClient, SimRecord } from '../../simulators/unifi/house.ts';
 import { CLIENT, type ConsoleSimulator, DEVICE, type SimConsole } from '../../simulators/unifi/index.ts';
 import type { SimFlow } from '../../simulators/unifi/state.ts';
 import { passing } from './clock.ts';
+import { passTime } from './unifi-kit.ts';
 import { type Refusal, stageMcp } from './unifi-mcp-kit.ts';
 
 type Staged = Awaited<ReturnType<typeof stageMcp>>;
@@ -678,11 +679,12 @@ test('a console of Network 10 tells of events by its log', async () => {
 describe('a gateway that follows the flows of a console', () => {
   test('tells them as they end to who has subscribed, counts them, and says of a block when it ends', async () => {
     const staged = await stageMcp({ unifi: { settings: { flows: 'blocked' } } });
-    const { state } = staged.consoles.get('unifi') as ConsoleSimulator;
+    const console = staged.consoles.get('unifi') as ConsoleSimulator;
+    const { state } = console;
     const uri = 'unififlows://unifi/blocked';
     const told = await staged.subscribe(uri);
     const { id } = state.flow({ action: 'blocked', source: state.flowSource(CLIENT.camera) });
-    await staged.calm();
+    await passTime(staged.clock, console, 16_000);
     await eventually(() => told.includes(uri), 'the update');
     expect(await staged.read(uri)).toMatchObject({ told: 'blocked', flows: [{ id, source: { mac: CLIENT.camera } }] });
     expect(await staged.ask('get_unifi_flow_trends', { hours: 1 })).toEqual({
@@ -690,15 +692,15 @@ describe('a gateway that follows the flows of a console', () => {
       steps: [{ at: expect.any(String), flows: 1, blocked: 1, risky: 0, bytes: 10_731, clients: 1 }],
       ...{ flows: 1, more: false },
     });
-    const block = { id, what: 'source', minutes: 90, confirm: true };
+    const block = { id, what: 'source', minutes: 2, confirm: true };
     expect(await staged.ask('block_unifi_flow', { ...block, dry_run: true })).toMatchObject({ command: 'blockClient' });
     expect(state.client(CLIENT.camera).blocked).toBe(false);
     await staged.ask('block_unifi_flow', block);
     expect(state.client(CLIENT.camera).blocked).toBe(true);
     const { ending } = await staged.ask('get_device', { device: 'unifi:site:default' });
     expect(ending).toEqual([{ command: 'unblockClient', args: { mac: CLIENT.camera }, at: expect.any(String) }]);
-    expect(Date.parse(ending[0].at) - staged.clock.now()).toBeGreaterThan(89 * 60_000);
-    await staged.clock.jump(91 * 60_000);
+    expect(Date.parse(ending[0].at) - staged.clock.now()).toBeGreaterThan(110_000);
+    await passTime(staged.clock, console, 125_000);
     await eventually(() => !state.client(CLIENT.camera).blocked, 'the end of the block');
     await staged.end();
   });

@@ -35,6 +35,21 @@ export function guardClient(client: Pick<ClientRow, 'mac' | 'ip'>, own: Own): vo
 }
 
 /**
+ * @param others WLANs that are on beside it
+ * @throws FORBIDDEN
+ */
+export function guardWlan(
+  name: string | undefined,
+  others: number,
+  connected: readonly Pick<ClientRow, 'mac' | 'ip' | 'is_wired' | 'essid'>[],
+  own: Own,
+): void {
+  if (others === 0) throw new CausewayError('FORBIDDEN', 'it is the last WLAN that is on', { hint: HINT });
+  if (!connected.some(row => row.is_wired !== true && row.essid === name && isOwn(row, own))) return;
+  throw new CausewayError('FORBIDDEN', `over "${name}" this machine, or a protected one, is connected`, { hint: HINT });
+}
+
+/**
  * The ports over which a client is reached, as `<mac of the device> <number>`: its own, and those that its switch or access
  * point hangs on, up to the gateway.
  */

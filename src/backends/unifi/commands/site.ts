@@ -6,6 +6,7 @@ import type { Surface } from '../console/answers.ts';
 import { isMac, readWlans } from '../console/wire.ts';
 import { blockCommands } from './blocks.ts';
 import { clientCommands } from './client.ts';
+import { guardWlan } from './guards.ts';
 import { type Commands, numberOf, type Task, tell, textOf } from './task.ts';
 
 // --- WLANs -----------------------------------------------------------------------------------------------------------
@@ -13,11 +14,10 @@ import { type Commands, numberOf, type Task, tell, textOf } from './task.ts';
 async function setWlan(task: Task, decide: (isOn: boolean) => boolean): Promise<void> {
   const { way, native, asking, args } = task;
   const wlans = readWlans(await way.client.look('legacy', 'rest/wlanconf', asking.signal), way.counters);
-  const enabled = decide(wlans.find(({ _id }) => _id === native)?.enabled === true);
-  const others = wlans.filter(wlan => wlan._id !== native && wlan.enabled);
-  if (!enabled && others.length === 0 && args.force !== true) {
-    throw new CausewayError('FORBIDDEN', 'it is the last WLAN that is on', { hint: 'if it is meant, say force: true' });
-  }
+  const wlan = wlans.find(({ _id }) => _id === native);
+  const enabled = decide(wlan?.enabled === true);
+  const others = wlans.filter(one => one._id !== native && one.enabled);
+  if (!enabled && args.force !== true) guardWlan(wlan?.name, others.length, way.network.clients.connected(), way.own);
   await way.client.ask('PUT', 'legacy', `rest/wlanconf/${native}`, { enabled }, asking);
 }
 

@@ -29,7 +29,7 @@ const flowTrends = read({
   input: {
     hours: z.number().min(0.1).max(2_160).default(24).describe('How far back'),
     step: z.enum(['minute', '5 minutes', 'hour', 'day']).default('hour'),
-    client: z.string().optional().describe('Id or MAC of the client that the flows are from'),
+    client: z.string().optional().describe('Id, alias or MAC of the client that the flows are from'),
     action: z.enum(['allowed', 'blocked']).optional(),
     destination: z.string().optional().describe('A part of the name, domain or address that they are to'),
   },
@@ -37,7 +37,10 @@ const flowTrends = read({
   path: 'flows/trends',
   async run(backend, { hours, step, client, action, destination }, { journal, now, signal }) {
     const stepMs = Math.max(STEPS[step], Math.ceil((hours * HOUR_MS) / MOST_STEPS / STEPS[step]) * STEPS[step]);
-    const [mac, wanted] = [client === undefined ? undefined : macOf(client), destination?.toLowerCase()];
+    const [mac, wanted] = [
+      client === undefined ? undefined : macOf(client, backend, 'client'),
+      destination?.toLowerCase(),
+    ];
     const fits = ({ source, destination: { domain, name, ip }, ...flow }: Flow) =>
       (mac === undefined || source.mac === mac) &&
       (action === undefined || flow.action === action) &&

@@ -43,7 +43,7 @@ const filters = {
   action: z.enum(['allowed', 'blocked']).optional(),
   risk: z.enum(['low', 'medium', 'high']).optional(),
   direction: z.enum(['incoming', 'outgoing', 'local']).optional(),
-  client: z.string().optional().describe('Id or MAC of the client that it is from'),
+  client: z.string().optional().describe('Id, alias or MAC of the client that it is from'),
   destination: z.string().optional().describe('A part of the name, domain or address that it is to'),
   min_bytes: z.number().min(0).optional(),
   max_flows: z.int().min(1).max(50_000).default(5_000).describe('How many are looked at, the newest first'),
@@ -63,7 +63,7 @@ async function flowsOf(
   const asked: FlowFilter = {
     ...(input.action && { action: [input.action] }),
     ...(input.risk && { risk: [input.risk] }),
-    ...(input.client !== undefined && { source_mac: [macOf(input.client)] }),
+    ...(input.client !== undefined && { source_mac: [macOf(input.client, backend, 'client')] }),
   };
   const wanted = input.destination?.toLowerCase();
   const fits = ({ direction, bytes, destination: { name, domain, ip } }: Flow) =>
@@ -75,10 +75,12 @@ async function flowsOf(
   for (let number = 0; ; number++) {
     const size = Math.min(PAGE, input.max_flows);
     const page = await flowPage({ client, counters: backend.counters, signal }, window, asked, number, size);
+    // Pages are whole, of the one size.
+    const taken = page.flows.slice(0, input.max_flows - looked);
     looked += page.flows.length;
-    flows.push(...page.flows.filter(fits));
-    if (!page.hasNext || page.flows.length === 0) return { flows, more: false };
-    if (looked >= input.max_flows) return { flows, more: true };
+    flows.push(...taken.filter(fits));
+    const isAll = taken.length === page.flows.length && (!page.hasNext || page.flows.length === 0);
+    if (isAll || looked >= input.max_flows) return { flows, more: !isAll };
   }
 }
 

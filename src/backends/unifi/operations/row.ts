@@ -55,17 +55,17 @@ export const device = z
 const NAMED = /^(?:([^:]+):(?:client|device):)?((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})$/i;
 
 /** The MAC of an id or a MAC. @param backend whose it must be, where an id says whose it is @throws INPUT_INVALID */
-export function macOf(text: string, backend?: Pick<UnifiBackend, 'id'>): string {
-  const [, owner = backend?.id, mac] = NAMED.exec(text) ?? [];
+export function macOf(text: string, backend: Pick<UnifiBackend, 'id'>, path: 'device' | 'client' = 'device'): string {
+  const [, owner = backend.id, mac] = NAMED.exec(text) ?? [];
   if (mac === undefined) {
     throw new CausewayError('INPUT_INVALID', `"${text}" names neither a client nor a device`, {
-      path: 'device',
+      path,
       hint: 'give an id such as unifi:client:00:00:5e:00:53:01, or the MAC',
     });
   }
-  if (backend === undefined || owner === backend.id) return mac.toLowerCase().replaceAll('-', ':');
+  if (owner === backend.id) return mac.toLowerCase().replaceAll('-', ':');
   throw new CausewayError('INPUT_INVALID', `${text} is not of the backend "${backend.id}"`, {
-    path: 'device',
+    path,
     hint: `say backend: "${owner}" with it, or give the MAC alone`,
   });
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { guardClient, guardPort, isOwn, ownAddresses, waysTo } from '../../../../src/backends/unifi/commands/guards.ts';
+import {
+  guardClient,
+  guardPort,
+  guardWlan,
+  isOwn,
+  ownAddresses,
+  waysTo,
+} from '../../../../src/backends/unifi/commands/guards.ts';
 import { readDevices, readPorts } from '../../../../src/backends/unifi/console/wire.ts';
 import { newCounters } from '../../../../src/backends/unifi/counters.ts';
 import { mapDevice } from '../../../../src/backends/unifi/network/map-device.ts';
@@ -76,5 +83,20 @@ describe('a port', () => {
       loop.find(row => row.mac === address),
     );
     expect(found.size).toBe(3);
+  });
+});
+
+describe('a WLAN', () => {
+  const row = { mac: mac('08'), ip: undefined, is_wired: false, essid: 'Home' };
+
+  test('that is the last one stays on', () => {
+    expect(() => guardWlan('Home', 0, [], own)).toThrow('last WLAN');
+  });
+
+  test('over which this machine or a protected one is connected stays on, others do not', () => {
+    expect(() => guardWlan('Home', 2, [row], own)).toThrow('over "Home" this machine');
+    expect(() => guardWlan('Guests', 2, [row], own)).not.toThrow();
+    expect(() => guardWlan('Home', 2, [{ ...row, is_wired: true }], own)).not.toThrow();
+    expect(() => guardWlan('Home', 2, [{ ...row, mac: mac('09') }], own)).not.toThrow();
   });
 });
