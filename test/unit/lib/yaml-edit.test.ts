@@ -307,9 +307,10 @@ describe('laws', () => {
       fc.property(value, value, style, (old, wanted, options) => {
         const text = stringify(old, options);
         const plain = JSON.parse(JSON.stringify(wanted)) as Json;
-        expect(read(updateYaml(text, wanted))).toEqual(plain);
+        // JSON has one zero: a text that says -0 need not be touched for 0.
+        expect(JSON.parse(JSON.stringify(read(updateYaml(text, wanted))))).toEqual(plain);
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: [[-0, 0, {}]] },
     );
   });
 
