@@ -7,7 +7,7 @@ import { CausewayError } from '../lib/errors.ts';
 import { check, type Issue, type Position, type Problem, pathText, problemsError } from '../lib/problems.ts';
 import { type ParsedYaml, parseYaml } from '../lib/yaml.ts';
 import { type Environment, override } from './environment.ts';
-import { type Config, configSchema, notBuiltYet } from './schema.ts';
+import { type Config, configSchema } from './schema.ts';
 import { Secret } from './secret.ts';
 import { settle, TAGS, type Texts } from './tags.ts';
 
@@ -51,15 +51,12 @@ export function loadConfig({ file, dir, environment, backends = [] }: LoadOption
   const { secrets, warnings } = loadSecrets(folder);
   const schema = configSchema(backends);
   const config = readFile(path, text, schema, { environment, secrets }, true);
-  const later = notBuiltYet(config, backends).map(
-    ({ id, type }) => `backends/${id}: ${type} is not built yet and is left out`,
-  );
   return {
     config: withAbsolutePaths(config, folder),
     file: text === undefined ? undefined : path,
     dir: folder,
     secrets,
-    warnings: [...warnings, ...later],
+    warnings,
   };
 }
 

@@ -64,18 +64,12 @@ const Log = z
 /** What every backend of `backends` has; the rest belongs to its type. */
 type AnyBackend = { type: string; [key: string]: unknown };
 
-// Types that the table of backends will have; `virtual` and `house` are always there and need no entry.
-const FORESEEN = ['hubitat', 'iobroker', 'unifi'] as const;
-
 /** Ids of backends that are always there. */
 const RESERVED = ['virtual', 'house'];
 
 function backendsSchema(built: readonly z.ZodObject[]) {
-  const types = new Set(built.map(schema => (schema.shape.type as z.ZodLiteral<string>).value));
-  const later = FORESEEN.filter(type => !types.has(type)).map(type => z.looseObject({ type: z.literal(type) }));
-  const [first, ...rest] = [...built, ...later];
-  if (!first) throw new RangeError('no backend types');
-  const Backend = z.discriminatedUnion('type', [first, ...rest]) as unknown as z.ZodType<AnyBackend>;
+  const [first, ...rest] = built;
+  const Backend = (first ? z.discriminatedUnion('type', [first, ...rest]) : z.never()) as z.ZodType<AnyBackend>;
   const Id = z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'an id has lower-case letters, digits, - and _')
@@ -113,9 +107,3 @@ export function configSchema(backends: readonly z.ZodObject[] = []) {
 
 /** What config.yaml says, with all defaults. */
 export type Config = z.output<ReturnType<typeof configSchema>>;
-
-/** Backends of the configuration whose type is foreseen but not among the built ones. */
-export function notBuiltYet(config: Config, built: readonly z.ZodObject[]): { id: string; type: string }[] {
-  const types = new Set(built.map(schema => (schema.shape.type as z.ZodLiteral<string>).value));
-  return Object.entries(config.backends).flatMap(([id, { type }]) => (types.has(type) ? [] : [{ id, type }]));
-}

@@ -5,15 +5,16 @@ import type { Config } from '../config/schema.ts';
 import type { SystemHook } from '../http/system-hooks.ts';
 import type { Log } from '../lib/log.ts';
 
-/** All of them by id; one of a type that is not built is left out. */
+/** All of them by id. */
 export function bridgesOf(
   backends: Config['backends'],
   { area, ...parts }: Omit<BackendParts, 'id' | 'log'> & { area: (name: string) => Log },
 ): ReadonlyMap<string, Supervised> {
   return new Map(
-    Object.entries(backends)
-      .filter(([, { type }]) => backendKinds.has(type))
-      .map(([id, one]) => [id, backendKinds.get(one.type).create(one, { ...parts, id, log: area(id) })]),
+    Object.entries(backends).map(([id, one]) => [
+      id,
+      backendKinds.get(one.type).create(one, { ...parts, id, log: area(id) }),
+    ]),
   );
 }
 
