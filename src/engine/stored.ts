@@ -120,6 +120,7 @@ const Outgoing = z.discriminatedUnion('type', [
   z.object({ type: z.literal('notify'), message: z.string() }),
   z.object({ type: z.literal('http'), url: z.string() }),
 ]);
+const End = z.object({ due: Instant, of: z.string(), cause: Cause });
 const Outbox = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
@@ -138,9 +139,8 @@ const Outbox = z.discriminatedUnion('kind', [
     device: z.string(),
     command: z.string(),
     args: Fields,
-    due: Instant,
-    of: z.string(),
-    cause: Cause,
+    end: End.optional(),
+    next: z.object({ id: z.string(), end: End.optional(), isEnder: z.boolean() }).optional(),
   }),
 ]);
 const Stamp = z.string().refine(text => !Number.isNaN(Date.parse(text)));

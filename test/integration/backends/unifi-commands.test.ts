@@ -47,7 +47,7 @@ describe('a client', () => {
       error = one;
     });
     await passing(clock, () => error !== undefined, 'the end');
-    expect(error).toMatchObject({ code: 'BACKEND_REJECTED', message: expect.stringContaining('still not blocked') });
+    expect(error).toMatchObject({ code: 'BACKEND_UNCONFIRMED', message: expect.stringContaining('still not blocked') });
   });
 
   test('that is protected is blocked only with force', async () => {

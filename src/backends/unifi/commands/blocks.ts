@@ -273,7 +273,7 @@ async function block(task: Task, what: Block, client?: string): Promise<void> {
         );
       const made = (await policiesOf(task, label)).find(row => row.name === name);
       if (made?.enabled !== true) {
-        throw new CausewayError('BACKEND_REJECTED', `the console took the policy "${name}" and does not list it`, {
+        throw new CausewayError('BACKEND_UNCONFIRMED', `the console took the policy "${name}" and does not list it`, {
           hint: 'look at the firewall in the console’s own pages',
         });
       }
@@ -294,7 +294,7 @@ async function unblock(task: Task, what: Pick<Block, 'words'>, client?: string):
   if (rows.length === 0) return;
   await remove(task, rows);
   if ((await policiesOf(task, label)).length === 0) return;
-  throw new CausewayError('BACKEND_REJECTED', `the console still has the policy "${String(rows[0]?.name)}"`, {
+  throw new CausewayError('BACKEND_UNCONFIRMED', `the console still has the policy "${String(rows[0]?.name)}"`, {
     hint: 'remove it in the console’s own pages',
   });
 }

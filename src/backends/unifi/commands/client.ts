@@ -21,7 +21,7 @@ async function setBlocked(task: Task, blocked: boolean): Promise<void> {
     return;
   }
   throw new CausewayError(
-    'BACKEND_REJECTED',
+    'BACKEND_UNCONFIRMED',
     `the console took the command and ${native} is still ${blocked ? 'not blocked' : 'blocked'}`,
     {
       hint: 'look at the client in the console’s own pages; a client unknown to it cannot be blocked',
