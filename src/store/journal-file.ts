@@ -36,6 +36,9 @@ export const FIELDS = 6;
 // The id is the time in microseconds, or one more than the last: it rises with each entry whatever the wall clock does,
 // appends at the right edge of the table, and finds a span of time without an index.
 const IDS_PER_MS = 1_000;
+// Appending needs the right edge of the table only, and several files may be open.
+const CACHE_KB = 500;
+const SORTING_KB = 16_000;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -59,6 +62,7 @@ export function openJournalFile(path: string): JournalFile {
 
 function fileOn(db: Sqlite.Database): JournalFile {
   db.pragma('synchronous = NORMAL');
+  db.pragma(`cache_size = -${CACHE_KB}`);
   db.transaction(() => db.exec(SCHEMA))();
   const insert = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)');
   const summarise = db.prepare('UPDATE summary SET entries = ?, ahead = ?');
@@ -120,6 +124,8 @@ function fileOn(db: Sqlite.Database): JournalFile {
       return statement(sql).all(...given, limit) as JournalRow[];
     },
     seal() {
+      // What is sorted for it fits into as much as pages do.
+      db.pragma(`cache_size = -${SORTING_KB}`);
       db.exec('CREATE INDEX IF NOT EXISTS by_subject ON entries (subject, attribute)');
       db.pragma('journal_mode = DELETE');
       writing = false;
