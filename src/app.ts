@@ -108,8 +108,10 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
     traces: { perRule: config.rules.traces, total: 20_000 },
   });
   onStop(() => store.close());
-  const loaded = await store.load();
-  for (const row of loaded.corrupt) area('store').warn(row, 'a row could not be read; it lies in quarantine');
+  const { tables, corrupt } = await store.load();
+  // Apart: what closures mention lives as long as the gateway, and must not be all tables.
+  const { meta, principals: storedPrincipals, virtual: storedVirtual } = tables;
+  for (const row of corrupt) area('store').warn(row, 'a row could not be read; it lies in quarantine');
   const journal = await openJournal({
     dir: join(dir, 'journal'),
     clock,
@@ -120,7 +122,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   onStop(() => journal.close());
   let onPrincipals = () => {};
   const principals = await openPrincipals({
-    load: async () => loaded.tables.principals,
+    load: async () => storedPrincipals,
     async save(name, row) {
       await store.commit([{ table: 'principals', key: name, value: row }], 'full');
       // The store of principals knows of it right after.
@@ -138,7 +140,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   const devices = new Devices();
   const values = new Values();
   const house = new House();
-  const surroundings = surroundingsOf(config, houseFile, loaded.tables.meta);
+  const surroundings = surroundingsOf(config, houseFile, meta);
   const topics = topicsOf(config.mqtt.root);
   const recent = new RecentEvents(clock);
   const updated$ = new Subject<string>();
@@ -167,7 +169,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   });
 
   // --- backends ---
-  const rows = virtualRows({ loaded: loaded.tables.virtual, store, clock, log: area('virtual') });
+  const rows = virtualRows({ loaded: storedVirtual, store, clock, log: area('virtual') });
   onStop(() => rows.stop());
   const virtual = new VirtualBackend({ clock, rows, log: area('virtual') });
   const houseBackend = new HouseBackend({
@@ -258,7 +260,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
       onDiscarded: (what, device, attribute, body) =>
         journal.append({ ts: clock.now(), seq: 0, kind: what, subject: device, attribute, body: JSON.stringify(body) }),
     },
-    { skew: skewOf(loaded.tables.meta) },
+    { skew: skewOf(meta) },
   );
   onStop(() => engine.stop());
   onStop(() => stopInReverse(backends.values(), supervision));
