@@ -278,8 +278,11 @@ function tellDevice(core: Core, device: string): void {
 
 /** A device is declared, anew or otherwise. */
 export function putDevice(core: Core, device: Device): void {
-  // A backend that comes back declares all of them anew.
-  if (jsonEqual(core.devices.get(device.id), device)) return;
+  // A backend that comes back declares all of them anew. Its devices have much in common, those of the store nothing.
+  if (jsonEqual(core.devices.get(device.id), device)) {
+    core.devices.putEqual(device);
+    return;
+  }
   const was = core.devices.availability(device.id);
   core.devices.put(device);
   core.tx.putLazily('devices', device.id, device);

@@ -1,6 +1,6 @@
 // The start of an engine: what the store held is put back; once the backends have told their snapshots, what became due
 // meanwhile happens first, then what wants to look at the start, then `startup` (FORMATS §3).
-import { type Cause, rootCause } from '../model/cause.ts';
+import { type Cause, rootCause, sharedParts } from '../model/cause.ts';
 import type { Json } from '../model/value.ts';
 import type { HouseValue } from '../state/house.ts';
 import type { Reading } from '../state/values.ts';
@@ -70,10 +70,13 @@ export async function restore(
 
 function restorePresent(core: Core, tables: Record<TableName, Map<string, Json>>): void {
   for (const [id, device] of tables.devices) core.devices.put({ ...(device as object), id } as never);
-  for (const [key, reading] of tables.state) {
+  const shared = sharedParts();
+  for (const [key, row] of tables.state) {
     const [device = '', attribute = ''] = key.split('\n');
+    const reading = row as unknown as Reading;
+    const cause = reading.cause && shared(reading.cause);
     // Restored values decide nothing until their backend has told them anew.
-    core.values.set(device, attribute, { ...(reading as unknown as Reading), epoch: 0 });
+    core.values.set(device, attribute, { ...reading, cause, epoch: 0 });
   }
   for (const [name, scene] of tables.scenes) core.scenes.set(name, scene as never);
   for (const [topic, payload] of tables.topics) core.house.setTopic(topic, payload as unknown as HouseValue);

@@ -44,6 +44,17 @@ export const rootCause = (id: string, origin: Cause['origin'], by: Maker): Cause
   by,
 });
 
+/** Gives causes that were read from texts the same parts where they are equal, as causes have that were made here. */
+export function sharedParts(): (cause: Cause) => Cause {
+  const origins = new Map<string, Cause['origin']>();
+  return cause => {
+    const key = JSON.stringify(cause.origin);
+    const origin = origins.get(key) ?? cause.origin;
+    origins.set(key, origin);
+    return { ...cause, path: cause.path.length === 0 ? NOWHERE : cause.path, origin };
+  };
+}
+
 /** The cause of what `rule` does after it ran upon `on`, itself caused by `cause` of the thing `parent`. */
 export const causedByRule = (cause: Cause, parent: string, rule: string, on: string): Cause => ({
   root: cause.root,

@@ -82,6 +82,11 @@ export class Devices {
     this.changed$.next(device.id);
   }
 
+  /** Takes an equal declaration in the place of the one that is here: nothing has changed. */
+  putEqual(device: Device): void {
+    this.byId.set(device.id, device);
+  }
+
   remove(id: string): void {
     if (!this.byId.delete(id)) return;
     this.unavailable.delete(id);
