@@ -1,5 +1,5 @@
 // Worker threads: starting one from a module of ours, and asking it things over its port.
-import { parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, Worker, type WorkerOptions as WorkerSettings } from 'node:worker_threads';
 import { asCausewayError, CausewayError, type ErrorJson } from './errors.ts';
 
 /** What a worker can be asked: name → function. Arguments and answers must bear structured cloning. */
@@ -29,6 +29,8 @@ const NOTE_ID = 0;
 export interface WorkerOptions {
   /** For messages: "the store's worker". */
   readonly name: string;
+  /** Room for objects that are gone at once, which is most of what some workers make; V8 takes up to 48 unless told. */
+  readonly youngMegabytes?: number;
   /** Called once when the thread ended without being asked to. */
   readonly onExit?: (error: CausewayError) => void;
   /** Takes what the worker says unasked (`sendNote`). */
@@ -40,7 +42,10 @@ export interface WorkerOptions {
  * is loaded through tsx, which does not hook itself into the workers of Node 20 (privatenumber/tsx#354).
  */
 export function startWorker<A extends Answers<A>>(module: URL, options: WorkerOptions): WorkerLink<A> {
-  const worker = import.meta.url.endsWith('.ts') ? startFromSource(module) : new Worker(compiledUrl(module));
+  const { youngMegabytes } = options;
+  const limits: WorkerSettings = youngMegabytes ? { resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } } : {};
+  const isCompiled = !import.meta.url.endsWith('.ts');
+  const worker = isCompiled ? new Worker(compiledUrl(module), limits) : startFromSource(module, limits);
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: CausewayError) => void }>();
   let lastId = NOTE_ID;
   let stopping = false;
@@ -92,10 +97,10 @@ export function startWorker<A extends Answers<A>>(module: URL, options: WorkerOp
 
 const compiledUrl = (module: URL): URL => new URL(module.href.replace(/\.ts$/, '.js'));
 
-function startFromSource(module: URL): Worker {
+function startFromSource(module: URL, limits: WorkerSettings): Worker {
   const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
   const boot = `import(${tsx}).then(tsx => { tsx.register(); return import(${JSON.stringify(module.href)}); });`;
-  return new Worker(boot, { eval: true, execArgv: [] });
+  return new Worker(boot, { ...limits, eval: true, execArgv: [] });
 }
 
 const port = () => {

@@ -38,6 +38,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const partMegabytes = options.partMegabytes ?? Math.min(128, keepMegabytes / 4);
   const worker = startWorker<JournalAnswers>(new URL('./journal-worker.ts', import.meta.url), {
     name: `the journal's worker (${dir})`,
+    youngMegabytes: 6,
     onNote: note => log.warn({ dir }, String(note)),
     onExit: error => log.error({ error }, 'the journal is not written any more'),
   });

@@ -27,6 +27,7 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, traces = TRACE_LIMITS, auditLimit = 20_000, onExit } = options;
   const worker = startWorker<StoreAnswers>(new URL('./sqlite-worker.ts', import.meta.url), {
     name: `the store's worker (${path})`,
+    youngMegabytes: 6,
     ...(onExit && { onExit }),
   });
   try {
