@@ -30,8 +30,22 @@ export interface Mapping {
   /** The types of each command's arguments, by driver. */
   signatures(device: NativeDevice): ReadonlyMap<string, readonly string[]> | undefined;
   readonly counters: Counters;
-  /** Readers by all that makes them: five hundred devices have a few dozen kinds of attribute between them. */
-  readonly pool: Map<string, Reader>;
+  readonly pool: Pool;
+}
+
+/** Attributes by all that makes them: five hundred devices have a few dozen kinds between them, and sets of these. */
+export interface Pool {
+  readonly readers: Map<string, Reader>;
+  readonly sets: Map<string, AttributeSet>;
+}
+
+/** Nothing yet. */
+export const newPool = (): Pool => ({ readers: new Map(), sets: new Map() });
+
+/** The attributes of a device; many have the same. */
+interface AttributeSet {
+  readonly readers: ReadonlyMap<string, Reader>;
+  readonly declared: Readonly<Record<string, AttributeDecl>>;
 }
 
 /**
@@ -43,9 +57,7 @@ const FAHRENHEIT_STEP = 0.55;
 /** A device as ours. */
 export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
   const capabilities = [...new Set(native.capabilities.flatMap(name => CANONICAL[name] ?? []))];
-  const readers = new Map<string, Reader>();
-  for (const attribute of native.attributes)
-    readers.set(attribute.name, attributeReader(attribute, capabilities, mapping));
+  const { readers, declared: attributes } = attributeSet(native.attributes, capabilities, mapping);
   const commands: Record<string, CommandDecl> = {};
   const signatures = mapping.signatures(native);
   for (const name of native.commands) {
@@ -66,7 +78,7 @@ export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
       name: native.name,
       ...(native.room !== undefined && { room: native.room }),
       capabilities,
-      attributes: Object.fromEntries([...readers].map(([name, reader]) => [name, reader.declared])),
+      attributes,
       commands,
     },
   };
@@ -74,17 +86,27 @@ export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
 
 // --- attributes --------------------------------------------------------------------------------------------------------
 
-/** How an attribute is read: as its canonical capability says where the device has it, else as the hub types it. */
-function attributeReader(
-  attribute: NativeAttribute,
+/** How attributes are read: as a canonical capability says where the device has it, else as the hub types them. */
+function attributeSet(
+  attributes: readonly NativeAttribute[],
   capabilities: readonly CapabilityName[],
   { scale, counters, pool }: Mapping,
-): Reader {
-  const { name, dataType, unit, values } = attribute;
-  const key = `${name}\n${dataType}\n${unit}\n${scale}\n${values.join()}\n${capabilities.join()}`;
-  let reader = pool.get(key);
-  if (!reader) pool.set(key, (reader = newReader(attribute, capabilities, scale, counters)));
-  return reader;
+): AttributeSet {
+  const kinds = attributes.map(({ name, dataType, unit, values }) => [name, dataType, unit, values]);
+  const key = JSON.stringify([scale, capabilities, kinds]);
+  let set = pool.sets.get(key);
+  if (!set) {
+    const readers = new Map<string, Reader>();
+    for (const [index, attribute] of attributes.entries()) {
+      const kind = JSON.stringify([scale, capabilities, kinds[index]]);
+      const reader = pool.readers.get(kind) ?? newReader(attribute, capabilities, scale, counters);
+      pool.readers.set(kind, reader);
+      readers.set(attribute.name, reader);
+    }
+    set = { readers, declared: Object.fromEntries([...readers].map(([name, { declared }]) => [name, declared])) };
+    pool.sets.set(key, set);
+  }
+  return set;
 }
 
 function newReader(

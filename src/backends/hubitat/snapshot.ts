@@ -7,9 +7,9 @@ import { TEMPERATURES } from './capabilities.ts';
 import type { HubClient } from './client.ts';
 import type { Counters } from './counters.ts';
 import { type HubState, readState } from './location.ts';
-import { type Mapped, mapDevice } from './map.ts';
+import { type Mapped, mapDevice, newPool, type Pool } from './map.ts';
 import type { HubitatConfig } from './schema.ts';
-import { type Reader, type Scale, scaleOf } from './values.ts';
+import { type Scale, scaleOf } from './values.ts';
 import { type NativeDevice, readDevices, readSignatures, unitInHistory } from './wire.ts';
 
 /** A device with its values as the hub wrote them. */
@@ -29,7 +29,7 @@ export interface Snapshot {
 export interface Learned {
   /** The types of commands' arguments, by driver. */
   readonly signatures: Map<string, ReadonlyMap<string, readonly string[]>>;
-  readonly pool: Map<string, Reader>;
+  readonly pool: Pool;
   /** By a unit that the hub told. */
   scale: Scale | undefined;
   /** What was said or asked once. */
@@ -39,7 +39,7 @@ export interface Learned {
 /** Nothing yet. */
 export const nothingLearned = (): Learned => ({
   signatures: new Map(),
-  pool: new Map(),
+  pool: newPool(),
   scale: undefined,
   done: new Set(),
 });

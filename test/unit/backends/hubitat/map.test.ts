@@ -9,7 +9,7 @@ import {
 import { CANONICAL, COMMANDS } from '../../../../src/backends/hubitat/capabilities.ts';
 import { callOf, pathOf } from '../../../../src/backends/hubitat/commands.ts';
 import { newCounters } from '../../../../src/backends/hubitat/counters.ts';
-import { mapDevice } from '../../../../src/backends/hubitat/map.ts';
+import { mapDevice, newPool } from '../../../../src/backends/hubitat/map.ts';
 import type { NativeAttribute, NativeDevice } from '../../../../src/backends/hubitat/wire.ts';
 import { CAPABILITY_NAMES } from '../../../../src/model/capability.ts';
 import { commandTo } from '../kit.ts';
@@ -38,7 +38,7 @@ function mapped(device: Partial<NativeDevice>, scale: 'C' | 'F' = 'C', types: Re
     backend: 'hub',
     scale,
     counters: newCounters(),
-    pool: new Map(),
+    pool: newPool(),
     signatures: () => new Map(Object.entries(types)),
   });
 }
@@ -96,11 +96,17 @@ describe('attributes', () => {
   });
 
   test('of one kind are one object for all devices', () => {
-    const pool = new Map();
+    const pool = newPool();
     const mapping = { backend: 'hub', scale: 'C' as const, counters: newCounters(), pool, signatures: () => undefined };
     const base = { name: 'x', room: undefined, driver: 'd', capabilities: [], commands: [] };
-    const [a, b] = ['1', '2'].map(id => mapDevice({ ...base, id, attributes: [attribute('note')] }, mapping));
-    expect(a?.device.attributes.note).toBe(b?.device.attributes.note);
+    const [note, mood] = [attribute('note'), attribute('mood')];
+    const [a, b, c] = [[note], [note], [note, mood]].map((attributes, i) =>
+      mapDevice({ ...base, id: String(i), attributes }, mapping),
+    );
+    expect(b?.device.attributes).toBe(a?.device.attributes);
+    expect(b?.readers).toBe(a?.readers);
+    expect(c?.device.attributes).toEqual({ ...a?.device.attributes, mood: { type: 'string' } });
+    expect(c?.device.attributes.note).toBe(a?.device.attributes.note);
   });
 
   test('that chatter are telemetry', () => {
