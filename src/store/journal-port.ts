@@ -1,5 +1,4 @@
 // The journal's port: every input of the engine, in order, so that a past day can be run again.
-import type { Json } from '../model/value.ts';
 
 /** What a journal entry records. */
 export type JournalKind =
@@ -50,11 +49,8 @@ export interface JournalQuery {
 
 /** Append-only, one file a day, written and queried off the main thread. */
 export interface Journal {
-  /**
-   * Takes an entry; never blocks, never throws. Past a bounded backlog entries are dropped, counted and logged once a minute.
-   * @param value what the attribute has become; with it the entry enters the ring of last values too
-   */
-  append(entry: JournalEntry, value?: Json): void;
+  /** Takes an entry; never blocks, never throws. Past a bounded backlog entries are dropped, counted and logged once a minute. */
+  append(entry: JournalEntry): void;
   query(query: JournalQuery): Promise<JournalEntry[]>;
   /** All entries of a span in order, page by page (backtests). */
   read(
@@ -62,8 +58,6 @@ export interface Journal {
     to: number,
     options?: { kinds?: readonly JournalKind[]; pageSize?: number },
   ): AsyncIterable<JournalEntry[]>;
-  /** The last values of a device attribute from the ring in memory, oldest first, without touching the disk. */
-  recent(subject: string, attribute: string): readonly { ts: number; value: Json }[];
   /** Days there are, with entries and bytes. */
   days(): Promise<{ day: string; entries: number; bytes: number }[]>;
   counters(): { appended: number; dropped: number; written: number };

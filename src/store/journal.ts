@@ -5,7 +5,6 @@ import { startWorker } from '../lib/worker.ts';
 import type { JournalRow } from './journal-file.ts';
 import type { Journal, JournalEntry, JournalKind, JournalQuery } from './journal-port.ts';
 import type { JournalAnswers } from './journal-worker.ts';
-import { valueRing } from './ring.ts';
 
 /** Where the journal lies, how much is kept, and how much may wait. */
 export interface JournalOptions {
@@ -25,8 +24,6 @@ export interface JournalOptions {
 
 const BATCH = 1_000;
 const BATCH_MS = 100;
-const RING_VALUES = 50;
-const RING_ATTRIBUTES = 20_000;
 const COMPLAIN_EVERY_MS = 60_000;
 
 /**
@@ -49,7 +46,6 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     throw error;
   }
 
-  const ring = valueRing(RING_VALUES, RING_ATTRIBUTES);
   const inFlight = new Set<Promise<void>>();
   let rows: (string | number)[] = [];
   let buffered = 0;
@@ -91,8 +87,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 
   return {
-    append(entry, value) {
-      if (value !== undefined) ring.add(entry.subject, entry.attribute, { ts: entry.ts, value });
+    append(entry) {
       if (waiting >= backlog) return drop(1, `${waiting} wait for the disk`);
       if (!Number.isFinite(entry.ts)) return drop(1, `${entry.ts} is no time`);
       rows.push(entry.ts, entry.seq, entry.kind, entry.subject, entry.attribute, entry.body);
@@ -115,7 +110,6 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         page = await worker.ask('page', selection, page.next);
       }
     },
-    recent: ring.recent,
     async days() {
       send();
       return worker.ask('days');

@@ -2,20 +2,17 @@
 
 import { iso } from '../lib/clock.ts';
 import type { Journal, JournalEntry } from './journal-port.ts';
-import { valueRing } from './ring.ts';
 
 /** An empty journal that keeps its newest `limit` entries. */
 export function memoryJournal(limit = 100_000): Journal {
   let entries: JournalEntry[] = [];
-  const ring = valueRing(50, 20_000);
   let appended = 0;
 
   const within = (from: number, to: number, kinds?: readonly string[]) =>
     entries.filter(({ ts, kind }) => ts >= from && ts < to && (!kinds || kinds.includes(kind)));
 
   return {
-    append(entry, value) {
-      if (value !== undefined) ring.add(entry.subject, entry.attribute, { ts: entry.ts, value });
+    append(entry) {
       appended++;
       entries.push(entry);
       if (entries.length >= 2 * limit) entries = entries.slice(-limit);
@@ -32,7 +29,6 @@ export function memoryJournal(limit = 100_000): Journal {
       const found = within(from, to, kinds);
       for (let start = 0; start < found.length; start += pageSize) yield found.slice(start, start + pageSize);
     },
-    recent: ring.recent,
     async days() {
       const days = new Map<string, { day: string; entries: number; bytes: number }>();
       for (const { ts, body } of entries) {

@@ -85,17 +85,14 @@ export async function furnishDemo(
   if ((await gateway.journal.days()).length > 0) return;
   let seq = 0;
   for (const event of pastEvents(demo, now - WEEK_MS, now)) {
-    gateway.journal.append(
-      {
-        ts: event.ts,
-        seq: ++seq,
-        kind: 'event',
-        subject: event.device,
-        attribute: event.attribute,
-        body: encodeEvent(event),
-      },
-      event.value,
-    );
+    gateway.journal.append({
+      ts: event.ts,
+      seq: ++seq,
+      kind: 'event',
+      subject: event.device,
+      attribute: event.attribute,
+      body: encodeEvent(event),
+    });
   }
   await gateway.journal.flush();
 }

@@ -119,11 +119,8 @@ export function sinksOf(
       recent.add(event);
       const kind = journalKind(event);
       if (kind && (!isTelemetry(event) || keepTelemetry(event))) {
-        journal.append(
-          { ts: event.ts, seq: ++journalSeq, kind, subject: event.device, attribute: event.attribute, body: encode() },
-          // The last values in memory are those of devices; a payload of the outside may be large.
-          event.kind === 'device' ? event.value : undefined,
-        );
+        const { ts, device: subject, attribute } = event;
+        journal.append({ ts, seq: ++journalSeq, kind, subject, attribute, body: encode() });
       }
       if (event.attribute === 'mode' && event.kind === 'state') face.mode(event.value, event.ts);
       if (event.device === 'house:variables') face.variable(event.attribute, event.value, event.ts);

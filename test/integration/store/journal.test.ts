@@ -74,17 +74,6 @@ describe.each(implementations)('the journal %s', (_name, make) => {
     expect(await readAll(journal, NOON + DAY, NOON + 2 * DAY)).toEqual([]);
   });
 
-  test('keeps the last fifty values of an attribute at hand', async () => {
-    const journal = await make();
-    for (let seq = 0; seq < 60; seq++) journal.append(entry(seq), seq);
-    journal.append(entry(60, { kind: 'duplicate' }));
-    const recent = journal.recent('virtual:a', 'switch');
-    expect(recent).toHaveLength(50);
-    expect(recent[0]).toEqual({ ts: NOON + 10, value: 10 });
-    expect(recent.at(-1)).toEqual({ ts: NOON + 59, value: 59 });
-    expect(journal.recent('virtual:a', 'level')).toEqual([]);
-  });
-
   test('counts days', async () => {
     const journal = await make();
     journal.append(entry(1));
