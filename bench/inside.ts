@@ -92,7 +92,8 @@ async function live(rules: readonly object[], devices: number, path?: string): P
     },
     { skew: 0 },
   );
-  await engine.start(rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: AUTHORITY })));
+  const stored = rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: AUTHORITY }));
+  await engine.start(stored, (await store.load()).tables);
   const sink = engine.sink('bench');
   sink.devices(
     Array.from({ length: devices }, (_, i) =>

@@ -358,7 +358,7 @@ async function build(options: AppOptions, onStop: (stop: Stop) => void): Promise
   });
 
   // --- start, in order ---
-  await engine.start(await rulebook.load());
+  await engine.start(await rulebook.load(), tables);
   rulebook.follow(engine);
   await options.prepare?.({ virtual, gateway });
   const parts = { gateway, face, topics, devices, house, engine, suspended };

@@ -12,7 +12,7 @@ import type { Json } from '../model/value.ts';
 import type { Devices } from '../state/devices.ts';
 import type { House } from '../state/house.ts';
 import type { Values } from '../state/values.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tables } from '../store/store.ts';
 import { TurnTransaction } from '../store/transaction.ts';
 import { sinkFor } from './backend-sink.ts';
 import { commandEvent, ResultWaiters } from './commands.ts';
@@ -193,11 +193,11 @@ export class Engine implements OperationParts {
 
   // --- starting and stopping ---------------------------------------------------------------------------------------
 
-  /** Restores what the store held and begins to take inputs. Backends are started by the caller, into `sink(id)`. */
-  async start(stored: readonly StoredRule[]): Promise<void> {
+  /** Restores what the store held (`tables`, of which it takes what is sound) and begins to take inputs. Backends are started by the caller, into `sink(id)`. */
+  async start(stored: readonly StoredRule[], tables: Tables): Promise<void> {
     const { backends, clock, settings, store } = this.parts;
     this.state = 'starting';
-    this.held = await restore(this.startParts(), store, backends.keys(), stored);
+    this.held = await restore(this.startParts(), store, tables, backends.keys(), stored);
     const ready = () => this.push('system', undefined, () => this.becomeReady());
     if (settings.readyTimeoutMs > 0) this.readyTimeout = clock.after(settings.readyTimeoutMs, ready);
     this.checkClock();

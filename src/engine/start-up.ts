@@ -4,7 +4,7 @@ import { type Cause, rootCause, sharedParts } from '../model/cause.ts';
 import type { Json } from '../model/value.ts';
 import type { HouseValue } from '../state/house.ts';
 import type { Reading } from '../state/values.ts';
-import type { Store, TableName } from '../store/store.ts';
+import type { Store, Tables } from '../store/store.ts';
 import type { Authority, Core, RuleRuntime } from './core.ts';
 import { setBackend } from './inputs.ts';
 import type { Answer, OutgoingEffect } from './kind.ts';
@@ -43,10 +43,10 @@ export interface Held {
 export async function restore(
   { core, runs, rules }: StartParts,
   store: Store,
+  tables: Tables,
   backends: Iterable<string>,
   stored: readonly StoredRule[],
 ): Promise<Held> {
-  const { tables } = await store.load();
   for (const row of takeUnsound(tables)) {
     core.log.warn(row, 'a stored row cannot be understood and is dropped');
     core.tx.put(row.table, row.key, undefined);
@@ -68,7 +68,7 @@ export async function restore(
   return { outbox: tables.outbox, atReady };
 }
 
-function restorePresent(core: Core, tables: Record<TableName, Map<string, Json>>): void {
+function restorePresent(core: Core, tables: Tables): void {
   for (const [id, device] of tables.devices) core.devices.put({ ...(device as object), id } as never);
   const shared = sharedParts();
   for (const [key, row] of tables.state) {

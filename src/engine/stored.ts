@@ -2,7 +2,7 @@
 // hand: a row that cannot be understood is taken out, and stops nothing else.
 import { z } from 'zod';
 import type { Json } from '../model/value.ts';
-import type { TableName } from '../store/store.ts';
+import type { TableName, Tables } from '../store/store.ts';
 
 /** Beyond it there are no dates (ECMAScript). */
 const LAST_MS = 8.64e15;
@@ -242,7 +242,7 @@ export interface UnsoundRow {
 }
 
 /** Takes the rows that cannot be understood out of the tables. */
-export function takeUnsound(tables: Record<TableName, Map<string, Json>>): UnsoundRow[] {
+export function takeUnsound(tables: Tables): UnsoundRow[] {
   const unsound: UnsoundRow[] = [];
   for (const [table, fault] of Object.entries(FAULTS) as [TableName, Fault][]) {
     for (const [key, value] of tables[table]) {

@@ -4,7 +4,7 @@ import { CausewayError } from '../lib/errors.ts';
 import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import { nextRevision } from './sqlite-records.ts';
-import { type AuditRecord, type Revision, type Store, TABLES, type TableName } from './store.ts';
+import { type AuditRecord, type Revision, type Store, TABLES, type TableName, type Tables } from './store.ts';
 import { TRACE_LIMITS, type TraceLimits, traceIndex } from './trace-index.ts';
 
 /** A store that can be killed. */
@@ -91,7 +91,7 @@ function storeOf({ tables, revisions, audit }: Content, options: MemoryStoreOpti
         const rows = [...tables[name]].map(([key, text]) => [key, JSON.parse(text) as Json] as const);
         return [name, new Map(rows)] as const;
       });
-      const loaded = Object.fromEntries(parsed) as Record<TableName, Map<string, Json>>;
+      const loaded = Object.fromEntries(parsed) as Tables;
       return Promise.resolve({ tables: loaded, corrupt: [] });
     },
     commit(changes, durability) {

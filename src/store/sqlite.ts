@@ -5,7 +5,7 @@ import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import type { RevisionRow } from './sqlite-records.ts';
 import type { StoreAnswers } from './sqlite-worker.ts';
-import { type AuditRecord, type Revision, type Store, TABLES, type TableName } from './store.ts';
+import { type AuditRecord, type Revision, type Store, TABLES, type TableName, type Tables } from './store.ts';
 import { TRACE_LIMITS, type TraceLimits } from './trace-index.ts';
 
 /** Where the database is, and what is kept in it. */
@@ -40,7 +40,7 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   return {
     async load() {
       const { tables, damaged } = await worker.ask('load');
-      const loaded = Object.fromEntries(TABLES.map(name => [name, new Map()])) as Record<TableName, Map<string, Json>>;
+      const loaded = Object.fromEntries(TABLES.map(name => [name, new Map()])) as Tables;
       const wrong: { table: TableName; key: string; error: string }[] = [];
       for (const [table, rows] of tables) {
         for (let i = 0; i < rows.length; i += 2) {

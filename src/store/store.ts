@@ -28,6 +28,9 @@ export const TABLES = [
 /** A name of `TABLES`. */
 export type TableName = (typeof TABLES)[number];
 
+/** All rows of all tables, as they were loaded. */
+export type Tables = Record<TableName, Map<string, Json>>;
+
 /** Puts a value at a key, or removes the key (`value: undefined`). */
 export interface Change {
   readonly table: TableName;
@@ -67,7 +70,7 @@ export interface AuditRecord {
 export interface Store {
   /** All rows of all tables. Rows that cannot be read are left out, kept in `corrupt`, and never stop the start. */
   load(): Promise<{
-    tables: Record<TableName, Map<string, Json>>;
+    tables: Tables;
     corrupt: { table: string; key: string; error: string }[];
   }>;
   /**

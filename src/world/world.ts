@@ -210,6 +210,7 @@ export class World {
     devices.setNames({ aliases: this.aliases, rooms: this.scenario.house.rooms });
     await engine.start(
       [...this.rules.values()].map(({ rule, revision }) => ({ rule, revision, authority: AUTHORITY })),
+      tables,
     );
     this.outside.tellRetained(engine);
     for (const [id, backend] of backends.all) {

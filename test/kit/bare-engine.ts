@@ -29,6 +29,7 @@ export interface BareOptions {
 /** The engine, not started yet, and its clock. */
 export function bareEngine(options: BareOptions = {}) {
   const clock = options.clock ?? new VirtualClock(Date.UTC(2026, 0, 1));
+  const store = options.store ?? memoryStore();
   const nothing = () => {};
   const standIn = (id: string): Backend => ({
     id,
@@ -42,7 +43,7 @@ export function bareEngine(options: BareOptions = {}) {
     {
       clock,
       log: silentLog,
-      store: options.store ?? memoryStore(),
+      store,
       devices: new Devices(),
       values: new Values(),
       house: new House(),
@@ -77,8 +78,10 @@ export function bareEngine(options: BareOptions = {}) {
   return {
     engine,
     clock,
-    start: (rules: readonly object[]) =>
-      engine.start(rules.map((rule): StoredRule => ({ rule: requireRule(rule), revision: 1, authority: AUTHORITY }))),
+    async start(rules: readonly object[]): Promise<void> {
+      const stored = rules.map((rule): StoredRule => ({ rule: requireRule(rule), revision: 1, authority: AUTHORITY }));
+      await engine.start(stored, (await store.load()).tables);
+    },
     /** Lives on to a moment, ms after the start. */
     async runTo(elapsed: number): Promise<void> {
       while (clock.runNext(elapsed)) {

@@ -73,7 +73,8 @@ async function stage(
     },
     { skew: 0 },
   );
-  await engine.start(rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL })));
+  const stored = rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL }));
+  await engine.start(stored, (await memoryStore().load()).tables);
   await supervised.start(engine.sink('hubitat'));
   await eventually(() => devices.backend('hubitat')?.ready, 'ready');
   await engine.idle();

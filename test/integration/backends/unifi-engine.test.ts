@@ -74,7 +74,8 @@ async function live(rules: object[], around: Around) {
     },
     { skew: 0 },
   );
-  await engine.start(rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL })));
+  const stored = rules.map(rule => ({ rule: requireRule(rule), revision: 1, authority: ALL }));
+  await engine.start(stored, (await store.load()).tables);
   await supervised.start(engine.sink('unifi'));
   await eventually(() => devices.backend('unifi')?.ready, 'ready');
   await engine.idle();

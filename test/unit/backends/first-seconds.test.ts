@@ -83,7 +83,7 @@ async function play(start: number, forMs: number) {
     },
     { skew: 0 },
   );
-  await engine.start(examples());
+  await engine.start(examples(), (await memoryStore().load()).tables);
   for (const backend of backends.values()) await backend.start(engine.sink(backend.id));
   await engine.idle();
   runDemo(virtual, clock, demo);
