@@ -15,7 +15,7 @@ export const KEYS: Readonly<Record<string, string>> = {
     'what the devices are, where their names do not tell: `capabilities`, `attributes`, `commands`, `label`, `room`, `echo`',
   given: 'values known and good before the engine starts, by device; besides `mode`, `variables`, `retained`',
   rules: 'rules, written out',
-  files: 'rule files, from the folder of the scenario',
+  files: 'rule files, from the folder of the scenario; for `causeway simulate` alone',
   timeline: 'what happens, each entry with `at` and one of the keys below; with `every` and `times` again and again',
   until: 'when it ends; a minute after the last time that is named, without it',
   expect: 'what must have come of it',

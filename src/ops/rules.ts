@@ -295,7 +295,7 @@ const simulateRules = defineOp({
     scenario: z
       .record(z.string(), z.json())
       .optional()
-      .meta({ description: 'given, rules, timeline, until, expect (docs/scenarios.md)' }),
+      .meta({ description: 'given, rules (written out), timeline, until, expect (docs/scenarios.md)' }),
     rule: z.string().optional().meta({ description: 'Id of a saved rule whose tests are to be run' }),
   }),
   output: z.looseObject({ ok: z.boolean() }),
@@ -305,7 +305,17 @@ const simulateRules = defineOp({
   listed: true,
   async run(gateway: Gateway, input) {
     if ((input.scenario === undefined) === (input.rule === undefined)) {
-      throw new CausewayError('INPUT_INVALID', 'give scenario or rule', { path: 'scenario' });
+      throw new CausewayError('INPUT_INVALID', 'give scenario or rule', {
+        path: 'scenario',
+        hint: 'scenario is written out (docs/scenarios.md), rule the id of a rule with tests',
+      });
+    }
+    // Whoever may only read must not have files of this machine read for him; the errors would show what is in them.
+    if (input.scenario?.files !== undefined) {
+      throw new CausewayError('INPUT_INVALID', 'files are read by `causeway simulate` alone', {
+        path: 'scenario/files',
+        hint: 'write the rules out under scenario.rules; get_rule has a saved one as it is',
+      });
     }
     const report = (scenarios: SimulationOutcome[]) => ({ ok: scenarios.every(one => one.ok), scenarios });
     if (input.scenario) return report(await gateway.simulate({ scenario: input.scenario as Json }));

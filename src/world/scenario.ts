@@ -243,7 +243,10 @@ export const Scenario = z
     devices: z.record(DeviceRef, Device).default({}),
     given: Given.prefault({}),
     rules: z.array(z.record(z.string(), z.unknown())).default([]),
-    files: z.array(z.string().min(1)).default([]).meta({ description: 'Rule files, from the folder of the scenario' }),
+    files: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({ description: 'Rule files, from the folder of the scenario; for `causeway simulate` alone' }),
     timeline: z.array(Entry).default([]),
     until: Time.optional(),
     expect: z.array(Expect),

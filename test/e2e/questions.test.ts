@@ -1,0 +1,40 @@
+// What people and their AI clients ask of a running gateway in wrong or careless words: each answer says so, is true, and says
+// what to do next.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CallError, type GatewayProcess, gatewayKit, type Home } from '../kit/gateway-process.ts';
+
+const kit = gatewayKit();
+let home: Home;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  home = kit.home({});
+  gateway = await kit.start(home);
+}, 60_000);
+afterAll(() => kit.end());
+
+const refusal = (name: string, input: Record<string, unknown>): Promise<CallError['error']> =>
+  gateway.call(name, input).then(
+    answer => {
+      throw new Error(`it was taken: ${JSON.stringify(answer)}`);
+    },
+    (error: unknown) => {
+      if (error instanceof CallError) return error.error;
+      throw error;
+    },
+  );
+
+describe('a scenario of a client', () => {
+  it('cannot have files of this machine read', async () => {
+    const secret = join(home.dir, 'secret.txt');
+    home.write(secret, 'the combination is 1234\n');
+    const error = await refusal('simulate_rules', { scenario: { name: 'x', files: [secret], expect: [] } });
+    expect(error).toMatchObject({
+      code: 'INPUT_INVALID',
+      path: 'scenario/files',
+      hint: expect.stringContaining('rules'),
+    });
+    expect(JSON.stringify(error)).not.toContain('1234');
+  });
+});
