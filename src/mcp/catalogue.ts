@@ -4,6 +4,7 @@ import { CausewayError } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
 import type { BoundOp, Caller, OpEffect } from '../ops/op.ts';
 import { inlineSchema, wholeSchema } from './json-schema.ts';
+import { searchOps } from './search.ts';
 import { allowed, callOp, switches, type Tool } from './tools.ts';
 
 /** How a catalogue tool is run: which operations the caller has, and who he is. */
@@ -127,22 +128,17 @@ function find(ops: readonly BoundOp[], name: unknown): BoundOp {
 }
 
 function search(ops: readonly BoundOp[], query: string): Record<string, unknown> {
-  const words = query
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter(Boolean);
-  const scored = ops
-    .map(op => ({ op, score: words.reduce((sum, word) => sum + scoreOf(op, word), 0) }))
-    .filter(({ score }) => words.length === 0 || score > 0)
-    .sort((a, b) => b.score - a.score);
-  const shown = words.length === 0 ? scored : scored.slice(0, SEARCH_LIMIT);
-  return { total: scored.length, operations: shown.map(({ op }) => summaryOf(op, words.length > 0)) };
+  const isAll = query.trim() === '';
+  const found = searchOps(ops, query);
+  const shown = isAll ? found : found.slice(0, SEARCH_LIMIT);
+  return {
+    total: found.length,
+    operations: shown.map(op => summaryOf(op, !isAll)),
+    ...(found.length === 0 && {
+      hint: 'no operation has these words: try others, or none for all names; what devices can do is in get_device, and sent with send_command',
+    }),
+  };
 }
-
-const scoreOf = (op: BoundOp, word: string): number =>
-  (op.name.includes(word) ? 4 : 0) +
-  (op.title.toLowerCase().includes(word) ? 2 : 0) +
-  (op.description.toLowerCase().includes(word) ? 1 : 0);
 
 const summaryOf = (op: BoundOp, withDescription: boolean) => ({
   name: op.name,

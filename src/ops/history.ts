@@ -43,7 +43,7 @@ const listEvents = defineOp({
   name: 'list_events',
   title: 'List events',
   description:
-    'What happened, newest first. Without since: the newest in memory. With since (2h, or an instant): from the journal.',
+    'What happened, newest first: the history of a device or attribute, messages, modes. Without since: the newest in memory. With since (2h, or an instant): from the journal.',
   input: z.strictObject({ ...filters, since: z.string().optional(), until: z.string().optional(), limit }),
   output: z.looseObject({ events: z.array(AnyObject) }),
   effect: 'read',
@@ -171,7 +171,7 @@ const listRuns = defineOp({
   name: 'list_runs',
   title: 'List runs',
   description:
-    'Runs and refusals, newest first: which trigger, why it did or did not run, how it ended. Running ones first.',
+    'Runs and refusals of rules, newest first: which trigger, why it did or did not fire and run, how it ended. Running ones first.',
   input: z.strictObject({
     rule: z.string().optional(),
     outcome: z.string().optional().meta({ description: 'refused, completed, failed, cancelled …' }),
