@@ -1,9 +1,9 @@
 // Operations on what happened: events, runs, the audit.
 import { z } from 'zod';
 import { iso } from '../lib/clock.ts';
-import { parseDuration } from '../lib/duration.ts';
 import { CausewayError } from '../lib/errors.ts';
 import { instant } from '../lib/instant.ts';
+import { didYouMean } from '../lib/text.ts';
 import type { Event } from '../model/event.ts';
 import type { Trace } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
@@ -11,10 +11,13 @@ import type { JournalKind } from '../store/journal-port.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
 import { showEvent } from './show.ts';
+import { spanOf } from './wait.ts';
 
 const AnyObject = z.looseObject({});
 /** Lines of a log that a question looks at, at most. */
 const LOOKED_AT = 5_000;
+/** How long wait_for_event waits at most. */
+const LONGEST_MS = 25_000;
 const limit = z.int().min(1).max(500).optional();
 
 const filters = {
@@ -23,6 +26,32 @@ const filters = {
   backend: z.string().optional(),
   kind: z.enum(['device', 'state', 'flow', 'input', 'system']).optional(),
 };
+
+interface Asked {
+  readonly device?: string | undefined;
+  readonly attribute?: string | undefined;
+  readonly backend?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/** A device that is not there now may have events; one that never had any is a slip of the pen. */
+function noEvents(gateway: Gateway, asked: Asked): string {
+  const { devices } = gateway.engine.core;
+  const backends = [...devices.allBackends().keys()];
+  if (asked.backend !== undefined && !backends.includes(asked.backend))
+    return `there is no backend "${asked.backend}"; ${didYouMean(asked.backend, backends)}`;
+  const device = asked.device === undefined ? undefined : devices.get(asked.device);
+  if (asked.device !== undefined && !device) {
+    const names = [...devices.all().map(({ id }) => id), ...Object.keys(devices.aliases())];
+    return `there is no device "${asked.device}", nor events of such a topic; ${didYouMean(asked.device, names)}`;
+  }
+  const attributes = Object.keys(device?.attributes ?? {});
+  if (device && asked.attribute !== undefined && !attributes.includes(asked.attribute))
+    return `${device.id} has no attribute "${asked.attribute}"; ${didYouMean(asked.attribute, attributes)}`;
+  return asked.since === undefined
+    ? 'nothing of this kind is in memory; since: 24h (or an instant) looks into the journal'
+    : 'nothing of this kind in that time; an earlier since looks further back, as far as the journal is kept';
+}
 
 const matcher = (gateway: Gateway, input: { device?: string; attribute?: string; backend?: string; kind?: string }) => {
   const device = input.device === undefined ? undefined : gateway.engine.core.devices.resolve(input.device);
@@ -55,7 +84,7 @@ const listEvents = defineOp({
     const max = input.limit ?? 50;
     if (input.since === undefined && input.until === undefined) {
       const recent = [...gateway.recent.list()].reverse().filter(matches).slice(0, max);
-      return { events: recent.map(showEvent) };
+      return { events: recent.map(showEvent), ...(recent.length === 0 && { hint: noEvents(gateway, input) }) };
     }
     const now = gateway.clock.now();
     const from = instant(input.since, now, 'since');
@@ -70,7 +99,8 @@ const listEvents = defineOp({
       limit: max,
     });
     const events = entries.map(entry => JSON.parse(entry.body) as Event & { ts: unknown });
-    return { events: events.filter(matches) as unknown as Record<string, Json>[] };
+    const found = events.filter(matches) as unknown as Record<string, Json>[];
+    return { events: found, ...(found.length === 0 && { hint: noEvents(gateway, input) }) };
   },
 });
 
@@ -156,10 +186,7 @@ const waitForEvent = defineOp({
   listed: true,
   async run(gateway: Gateway, input, { signal }) {
     const matches = matcher(gateway, input);
-    const timeout = Math.min(
-      25_000,
-      (input.timeout === undefined ? undefined : parseDuration(input.timeout)) ?? 25_000,
-    );
+    const timeout = spanOf(input.timeout, 'timeout', LONGEST_MS) ?? LONGEST_MS;
     const wanted = (event: Event) =>
       matches(event) && (input.value === undefined || JSON.stringify(event.value) === JSON.stringify(input.value));
     const event = await gateway.recent.next(wanted, timeout, signal);

@@ -59,13 +59,14 @@ function comparison(comparator: Comparator, wanted: Json): (value: Json) => bool
   }[comparator];
 }
 
-const spanOf = (text: string | undefined, path: string, most: number): number | undefined => {
+/** A time to wait, up to the longest that is allowed. @throws INPUT_INVALID */
+export const spanOf = (text: string | undefined, path: string, most: number): number | undefined => {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
   if (ms !== undefined && ms <= most) return ms;
   throw new CausewayError('INPUT_INVALID', `"${text}" is no duration up to ${most / 1_000} s`, {
     path,
-    hint: 'write 500ms, 5s, 1m',
+    hint: 'write 500ms or 5s',
   });
 };
 

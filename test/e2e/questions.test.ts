@@ -38,3 +38,28 @@ describe('a scenario of a client', () => {
     expect(JSON.stringify(error)).not.toContain('1234');
   });
 });
+
+describe('a question about events', () => {
+  const lamp = 'virtual:lamp';
+  beforeAll(() => gateway.call('create_device', { name: 'lamp', capabilities: ['dimmer'] }));
+
+  it.each([
+    [{ device: 'virtual:lmap' }, 'did you mean "virtual:lamp"?'],
+    [{ device: 'virtual:lmap', since: '1h' }, 'did you mean "virtual:lamp"?'],
+    [{ device: lamp, attribute: 'levle' }, 'did you mean "level"?'],
+    [{ backend: 'virtaul' }, 'did you mean "virtual"?'],
+    [{ device: lamp, attribute: 'level' }, 'since: 24h'],
+    [{ device: lamp, attribute: 'level', since: '1h' }, 'an earlier since'],
+  ])('that finds none says why: %o', async (input, hint) => {
+    expect(await gateway.call('list_events', input)).toEqual({ events: [], hint: expect.stringContaining(hint) });
+  });
+
+  it('that waits refuses a time that it would not wait', async () => {
+    for (const timeout of ['2m', 'soon'])
+      expect(await refusal('wait_for_event', { timeout })).toMatchObject({
+        code: 'INPUT_INVALID',
+        path: 'timeout',
+        hint: expect.stringContaining('5s'),
+      });
+  });
+});
