@@ -194,14 +194,30 @@ const waitForEvent = defineOp({
   },
 });
 
+const OUTCOMES = [
+  'running',
+  'waiting',
+  'completed',
+  'completed_with_errors',
+  'refused',
+  'failed',
+  'cancelled',
+  'replaced',
+  'timed_out',
+  'budget_exceeded',
+  'in_doubt',
+  'abandoned',
+  'let_go',
+] as const satisfies readonly Trace['outcome'][];
+
 const listRuns = defineOp({
   name: 'list_runs',
   title: 'List runs',
   description:
     'Runs and refusals of rules, newest first: which trigger, why it did or did not fire and run, how it ended. Running ones first.',
   input: z.strictObject({
-    rule: z.string().optional(),
-    outcome: z.string().optional().meta({ description: 'refused, completed, failed, cancelled …' }),
+    rule: z.string().optional().meta({ description: 'Id of a rule' }),
+    outcome: z.enum(OUTCOMES).optional(),
     before: z.string().optional().meta({ description: 'Run id: only older ones' }),
     limit,
   }),
@@ -214,7 +230,7 @@ const listRuns = defineOp({
     if (input.rule !== undefined) gateway.rulebook.require(input.rule);
     const max = input.limit ?? 20;
     const running =
-      input.before === undefined && input.outcome === undefined
+      input.before === undefined
         ? gateway.engine.runs.all().filter(run => input.rule === undefined || run.rule === input.rule)
         : [];
     await gateway.storeTraces();
@@ -226,7 +242,10 @@ const listRuns = defineOp({
     });
     // One that has ended meanwhile.
     const ended = new Set(traces.map(trace => trace.run));
-    const still = running.filter(run => !ended.has(run.id)).map(run => gateway.engine.runs.traceOf(run));
+    const still = running
+      .filter(run => !ended.has(run.id))
+      .map(run => gateway.engine.runs.traceOf(run))
+      .filter(({ outcome }) => input.outcome === undefined || outcome === input.outcome);
     const shown = [...still, ...traces].slice(0, max);
     return { runs: shown.map(({ steps, cause: _cause, ...trace }) => ({ ...trace, steps: steps.length })) };
   },

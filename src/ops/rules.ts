@@ -24,9 +24,9 @@ const listRules = defineOp({
   description: 'All rules with status, counts and when they last ran. A suspended or broken rule says why.',
   input: z.strictObject({
     status: z
-      .string()
+      .enum(['ok', 'dormant', 'degraded', 'throttled', 'suspended', 'unavailable'])
       .optional()
-      .meta({ description: 'Only this status: ok, dormant, degraded, throttled, suspended, unavailable' }),
+      .meta({ description: 'Only this status' }),
     tag: z.string().optional(),
   }),
   output: z.object({ rules: z.array(RuleSummary) }),

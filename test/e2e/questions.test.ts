@@ -63,3 +63,39 @@ describe('a question about events', () => {
       });
   });
 });
+
+describe('a question about rules and runs', () => {
+  beforeAll(() =>
+    gateway.call('create_rule', {
+      rule: {
+        id: 'patient',
+        name: 'Patient',
+        triggers: [{ type: 'startup' }],
+        actions: [{ type: 'delay', for: '1h' }],
+      },
+    }),
+  );
+
+  it('names the words that there are where one is none of them', async () => {
+    expect(await refusal('list_rules', { status: 'broken' })).toMatchObject({
+      code: 'INPUT_INVALID',
+      path: 'status',
+      message: expect.stringContaining('suspended'),
+    });
+    expect(await refusal('list_runs', { outcome: 'complete' })).toMatchObject({
+      code: 'INPUT_INVALID',
+      path: 'outcome',
+      hint: 'did you mean "completed"?',
+    });
+  });
+
+  it('has the runs that go on, also by their outcome', async () => {
+    const { run } = await gateway.call('run_rule', { id: 'patient' });
+    const found = async (outcome: string) => (await gateway.call('list_runs', { rule: 'patient', outcome })).runs;
+    expect(await found('running')).toMatchObject([{ run, outcome: 'running' }]);
+    expect(await found('waiting')).toEqual([]);
+    await gateway.call('cancel_run', { run });
+    expect(await found('running')).toEqual([]);
+    expect(await found('cancelled')).toMatchObject([{ run }]);
+  });
+});
