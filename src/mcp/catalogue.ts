@@ -120,10 +120,11 @@ export const catalogueFor = (ops: readonly BoundOp[], caller: Caller): Catalogue
 function find(ops: readonly BoundOp[], name: unknown): BoundOp {
   const op = ops.find(candidate => candidate.name === name);
   if (op) return op;
-  const hint = `${didYouMean(
+  const near = didYouMean(
     String(name),
     ops.map(candidate => candidate.name),
-  )} search_tools finds them by words`;
+  );
+  const hint = `${near} (search_tools finds them by words)`;
   throw new CausewayError('NOT_FOUND', `there is no operation "${String(name)}" for you`, { path: 'name', hint });
 }
 

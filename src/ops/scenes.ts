@@ -31,16 +31,8 @@ const shown = (gateway: Gateway, scene: string, from: 'captured' | 'house', valu
   used_by: usersOf(gateway, scene, from),
 });
 
-/** @throws NOT_FOUND */
-function captured({ engine }: Gateway, scene: string): Values {
-  const { scenes } = engine.core;
-  const values = scenes.get(scene);
-  if (values) return values;
-  throw new CausewayError('NOT_FOUND', `no scene "${scene}" was captured`, {
-    path: 'name',
-    hint: didYouMean(scene, scenes.keys()),
-  });
-}
+const missing = (scene: string, known: readonly string[]) =>
+  new CausewayError('NOT_FOUND', `there is no scene "${scene}"`, { path: 'name', hint: didYouMean(scene, known) });
 
 const listScenes = defineOp({
   name: 'list_scenes',
@@ -80,7 +72,8 @@ const getScene = defineOp({
   async run(gateway: Gateway, input) {
     const { scenes, surroundings } = gateway.engine.core;
     const isOfHouse = !scenes.has(input.name) && Object.hasOwn(surroundings.scenes, input.name);
-    const values = isOfHouse ? (surroundings.scenes[input.name] as Values) : captured(gateway, input.name);
+    const values = isOfHouse ? (surroundings.scenes[input.name] as Values) : scenes.get(input.name);
+    if (!values) throw missing(input.name, [...scenes.keys(), ...Object.keys(surroundings.scenes)]);
     return { ...shown(gateway, input.name, isOfHouse ? 'house' : 'captured', values), values };
   },
 });
@@ -96,8 +89,15 @@ const deleteScene = defineOp({
   route: ['DELETE', '/scenes/:name'],
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
-    captured(gateway, input.name);
     const { engine } = gateway;
+    const { scenes, surroundings } = engine.core;
+    if (!scenes.has(input.name)) {
+      if (!Object.hasOwn(surroundings.scenes, input.name)) throw missing(input.name, [...scenes.keys()]);
+      throw new CausewayError('NOT_FOUND', `the scene "${input.name}" was not captured, it is one of house.yaml`, {
+        path: 'name',
+        hint: 'take it out of scenes: in house.yaml',
+      });
+    }
     if (!dryRun) await engine.do(() => forgetScene(engine.core, input.name));
     return { name: input.name, deleted: !dryRun, used_by: usersOf(gateway, input.name, 'captured') };
   },

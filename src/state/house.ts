@@ -52,7 +52,7 @@ export class House {
   checkMode(mode: string): void {
     if (this.hasMode(mode)) return;
     throw new CausewayError('MODE_UNKNOWN', `the house has no mode "${mode}"`, {
-      hint: `${didYouMean(mode, this.modes())} Modes are declared in house.yaml.`,
+      hint: `${didYouMean(mode, this.modes())} (modes are declared in house.yaml)`,
     });
   }
 
@@ -61,7 +61,7 @@ export class House {
     const declared = this.declared[name];
     if (!declared) {
       throw new CausewayError('VARIABLE_UNKNOWN', `the house has no variable "${name}"`, {
-        hint: `${didYouMean(name, Object.keys(this.declared))} Variables are declared in house.yaml.`,
+        hint: `${didYouMean(name, Object.keys(this.declared))} (variables are declared in house.yaml)`,
       });
     }
     const coerced = coerce(value, { type: declared.type });

@@ -9,7 +9,7 @@ let home: Home;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  home = kit.home({});
+  home = kit.home({ house: { scenes: { evening: { 'virtual:lamp': { switch: 'on' } } } } });
   gateway = await kit.start(home);
 }, 60_000);
 afterAll(() => kit.end());
@@ -97,5 +97,21 @@ describe('a question about rules and runs', () => {
     await gateway.call('cancel_run', { run });
     expect(await found('running')).toEqual([]);
     expect(await found('cancelled')).toMatchObject([{ run }]);
+  });
+});
+
+describe('a name that there is not', () => {
+  it('is answered with those that there are, in a sentence that reads', async () => {
+    expect(await refusal('set_mode', { mode: 'vacation' })).toMatchObject({
+      hint: 'known are home, away, night (modes are declared in house.yaml)',
+    });
+    expect(await refusal('get_scene', { name: 'evning' })).toMatchObject({
+      message: 'there is no scene "evning"',
+      hint: 'did you mean "evening"?',
+    });
+    expect(await refusal('delete_scene', { name: 'evening', confirm: true })).toMatchObject({
+      message: 'the scene "evening" was not captured, it is one of house.yaml',
+      hint: expect.stringContaining('house.yaml'),
+    });
   });
 });
