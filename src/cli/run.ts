@@ -68,8 +68,12 @@ function report(thrown: unknown, json: boolean, io: CliIo): number {
   }
   const error = asCausewayError(thrown);
   const hint = error.code === 'CONFIRM_REQUIRED' ? 'add --yes to confirm' : error.hint;
-  const where = error.path ? `${error.path}: ` : '';
-  const lines = [`${error.code}: ${where}${error.message}`, ...(hint ? [`  ${hint}`] : [])];
+  // Messages about a file or an input name the place themselves, and some their hint.
+  const where = error.path && !error.message.includes(`${error.path}: `) ? `${error.path}: ` : '';
+  const lines = [
+    `${error.code}: ${where}${error.message}`,
+    ...(hint && !error.message.endsWith(hint) ? [`  ${hint}`] : []),
+  ];
   io.stderr.write(json ? `${JSON.stringify({ error: error.toJSON() })}\n` : `${lines.join('\n')}\n`);
   return EXIT.refused;
 }

@@ -42,6 +42,23 @@ describe('the command line', () => {
     expect(JSON.parse(json.err).error).toMatchObject({ code: 'UNREACHABLE' });
   });
 
+  it('says the place and the hint of an error once, where its message has them already', async () => {
+    const failing = (message: string, path: string, hint: string) => ({
+      parts: {
+        backup: async () => {
+          throw new CausewayError('CONFIG_INVALID', message, { path, hint });
+        },
+      },
+    });
+    const near = 'did you mean "port"?';
+    expect((await cli(['backup'], failing(`c.yaml:1:9 http/prot: unknown key; ${near}`, 'http/prot', near))).err).toBe(
+      `CONFIG_INVALID: c.yaml:1:9 http/prot: unknown key; ${near}\n`,
+    );
+    expect((await cli(['backup'], failing('role: no such role', 'role', 'use admin'))).err).toBe(
+      'CONFIG_INVALID: role: no such role\n  use admin\n',
+    );
+  });
+
   it('shows an error as one line with a hint, or as JSON', async () => {
     const parts = {
       backup: async () => {
