@@ -202,6 +202,7 @@ async function check({
     house.declare((read.modes ?? DEFAULT_MODES).names, read.variables as never, 0);
   } catch (error) {
     told(error, file ?? 'config.yaml');
+    if (files.length === 0) files.push(file ?? 'config.yaml');
   }
   const read = rules
     ? rules.map(path => readRuleFile(resolve(path, '..'), basename(path)))

@@ -12,7 +12,10 @@ export const check: Verb = (program, { parts, show }) => {
       const report = await parts.check({ ...(config && { config }), ...(rules.length > 0 && { rules }) });
       const lines = report.problems.map(problem => `${problem.severity}: ${problemText(problem)}`);
       const count = report.files.length === 1 ? '1 file' : `${report.files.length} files`;
-      const end = `${count} checked, ${report.ok ? 'all right' : 'not all right'}`;
+      const end =
+        report.files.length === 0
+          ? 'nothing to check: there is neither a config.yaml nor a rule here; say where it is with --config, or CAUSEWAY_HOME'
+          : `${count} checked, ${report.ok ? 'all right' : 'not all right'}`;
       show(command, report, [...lines, end].join('\n'));
       if (!report.ok) throw new CliExit(EXIT.failed);
     });
