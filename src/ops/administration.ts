@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { iso } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { CausewayError } from '../lib/errors.ts';
+import type { PrincipalInfo } from '../policy/principals.ts';
 import { ROLES, SCOPES } from '../policy/roles.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
@@ -63,6 +64,17 @@ const getSystem = defineOp({
   },
 });
 
+/** A user with his instants as everywhere. */
+const showUser = ({ created, tokens, ...user }: PrincipalInfo) => ({
+  ...user,
+  created: iso(created),
+  tokens: tokens.map(token => ({
+    ...token,
+    created: iso(token.created),
+    ...(token.expires !== undefined && { expires: iso(token.expires) }),
+  })),
+});
+
 const listUsers = defineOp({
   name: 'list_users',
   title: 'List users',
@@ -74,7 +86,7 @@ const listUsers = defineOp({
   route: ['GET', '/users'],
   listed: false,
   async run(gateway: Gateway) {
-    return { users: gateway.principals.list().map(user => ({ ...user })) };
+    return { users: gateway.principals.list().map(showUser) };
   },
 });
 
@@ -107,9 +119,9 @@ const addUser = defineOp({
       ...(input.scopes && { scopes: input.scopes }),
       ...(input.password !== undefined && { password: input.password }),
     });
-    if (input.password !== undefined) return { ...made };
+    if (input.password !== undefined) return showUser(made);
     const { id, token } = await gateway.principals.issueToken(input.name, { label: 'first' });
-    return { ...made, token_id: id, token };
+    return { ...showUser(made), token_id: id, token };
   },
 });
 
@@ -136,7 +148,7 @@ const createToken = defineOp({
   input: z.strictObject({
     name: z.string().min(1),
     label: z.string().optional(),
-    expires: z.string().optional(),
+    expires: z.string().optional().meta({ description: 'How long it is good: 12h, 90d; for good without it' }),
     scopes: z.array(z.enum(SCOPES)).optional(),
   }),
   output: AnyObject,
@@ -147,14 +159,18 @@ const createToken = defineOp({
   async run(gateway: Gateway, input, { dryRun }) {
     const expiresIn = input.expires === undefined ? undefined : parseDuration(input.expires);
     if (input.expires !== undefined && expiresIn === undefined)
-      throw new CausewayError('INPUT_INVALID', `"${input.expires}" is no duration`, { path: 'expires' });
+      throw new CausewayError('INPUT_INVALID', `"${input.expires}" is no duration`, {
+        path: 'expires',
+        hint: 'write 12h, 90d; without it the token does not end',
+      });
     if (dryRun) return { name: input.name, dry_run: true };
     const made = await gateway.principals.issueToken(input.name, {
       ...(input.label !== undefined && { label: input.label }),
       ...(expiresIn !== undefined && { expiresIn }),
       ...(input.scopes && { scopes: input.scopes }),
     });
-    return { name: input.name, ...made };
+    const expires = expiresIn === undefined ? {} : { expires: iso(gateway.clock.now() + expiresIn) };
+    return { name: input.name, ...made, ...expires };
   },
 });
 
