@@ -16,7 +16,7 @@ import { createPages, type Pages } from './pages.ts';
 import { createRefusal } from './refusal.ts';
 import type { HubitatConfig } from './schema.ts';
 import { type Learned, nothingLearned } from './snapshot.ts';
-import { readDevices } from './wire.ts';
+import { deviceRows, readDevices } from './wire.ts';
 
 export type { HubitatParts } from './connection.ts';
 export { type HubitatConfig, HubitatSchema } from './schema.ts';
@@ -135,7 +135,7 @@ export class HubitatBackend implements Supervised {
     const { signal } = new AbortController();
     try {
       const answer = await createClient({ ...this.line, signal }).read('/devices', { tries: 1 });
-      const { length } = readDevices(answer, counters);
+      const { length } = readDevices(deviceRows(answer), counters);
       if (length > 0) return { ok: true, message: `the hub answers; ${length} devices are selected` };
       return {
         ok: true,

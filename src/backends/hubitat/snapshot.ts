@@ -1,7 +1,6 @@
 // All that the hub is at a moment: its devices, mapped, and its own state.
 import { yieldToIo } from '../../lib/clock.ts';
 import { asCausewayError, hasCode } from '../../lib/errors.ts';
-import type { Json } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import { TEMPERATURES } from './capabilities.ts';
 import type { HubClient } from './client.ts';
@@ -10,7 +9,7 @@ import { type HubState, readState } from './location.ts';
 import { type Mapped, mapDevice, newPool, type Pool } from './map.ts';
 import type { HubitatConfig } from './schema.ts';
 import { type Scale, scaleOf } from './values.ts';
-import { type NativeDevice, readDevices, readSignatures, unitInHistory } from './wire.ts';
+import { deviceRows, type NativeDevice, readDevices, readSignatures, unitInHistory } from './wire.ts';
 
 /** A device with its values as the hub wrote them. */
 export interface Found {
@@ -93,20 +92,19 @@ export async function inPieces<T, R>(items: readonly T[], task: (item: T) => R):
 }
 
 /** All devices of a list, each once. */
-async function readAll(body: Json, counters: Counters): Promise<NativeDevice[]> {
-  if (!Array.isArray(body)) return readDevices(body, counters);
-  const rows = await inPieces(body, row => readDevices([row], counters));
+async function readAll(list: unknown[], counters: Counters): Promise<NativeDevice[]> {
+  const rows = await inPieces(list, row => readDevices([row], counters));
   return [...new Map(rows.flat().map(device => [device.id, device])).values()];
 }
 
 /** All selected devices with data types; without them where the hub lacks that form. */
-async function listDevices(client: HubClient): Promise<Json> {
+async function listDevices(client: HubClient): Promise<unknown[]> {
   const patience = { timeoutMs: LIST_TIMEOUT_MS, tries: LIST_TRIES };
   try {
-    return await client.read('/devices/*', patience);
+    return deviceRows(await client.read('/devices/*', patience));
   } catch (error) {
     if (!hasCode(error, 'BACKEND_REJECTED')) throw error;
-    return client.read('/devices/all', patience);
+    return deviceRows(await client.read('/devices/all', patience));
   }
 }
 

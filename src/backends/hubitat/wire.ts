@@ -1,6 +1,7 @@
 // The hub's answers and events as they come, made uniform. Shapes and quirks: Maker API documentation and recordings of
 // its public clients; every row is read by itself, so that an odd one costs no other.
 import { z } from 'zod';
+import { CausewayError } from '../../lib/errors.ts';
 import type { Counters } from './counters.ts';
 
 /** An attribute as the hub tells it. */
@@ -100,7 +101,18 @@ function rows<S extends z.ZodType>(schema: S, body: unknown, counters: Counters)
   });
 }
 
-/** A list of devices in the detail form (`/devices/*`) or the short one (`/devices/all`); the same device once. */
+/**
+ * The hub's list of devices. What is none must not pass for an empty one, by which all of them would be gone.
+ * @throws BACKEND_REJECTED
+ */
+export function deviceRows(body: unknown): unknown[] {
+  if (Array.isArray(body)) return body;
+  throw new CausewayError('BACKEND_REJECTED', 'the hub answered with something else than its list of devices', {
+    hint: 'it is asked again; if this stays so, see the hub’s own log, and `url` and `app` in config.yaml',
+  });
+}
+
+/** Devices in the detail form (`/devices/*`) or the short one (`/devices/all`); the same device once. */
 export function readDevices(body: unknown, counters: Counters): NativeDevice[] {
   const byId = new Map<string, NativeDevice>();
   for (const row of rows(DeviceRow, body, counters)) {

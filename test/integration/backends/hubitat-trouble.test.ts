@@ -233,6 +233,21 @@ describe('odd answers', () => {
     expect(backend.counters.unreadable).toBe(4);
   });
 
+  test.each([
+    ['an empty answer', ''],
+    ['an object', '{}'],
+    ['null', 'null'],
+  ])('%s in the place of the list of devices removes none of them', async (_, body) => {
+    const { hub, sink, clock } = await stage();
+    sink.take();
+    hub.trouble.instead = { body, times: 2, path: /devices\/(\*|all)$/ };
+    await clock.jump(300_000);
+    await eventually(() => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    expect(sink.lines.filter(line => line.startsWith('removed'))).toEqual([]);
+    await passing(clock, () => sink.lines.includes('ready'));
+    expect(sink.declared.size).toBe(9);
+  });
+
   test('events that come twice change nothing twice, for the hub has no ids to know them by', async () => {
     const { hub, sink, backend } = await stage();
     hub.trouble.doubles = 1;

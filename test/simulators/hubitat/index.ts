@@ -37,6 +37,8 @@ export interface SimTrouble {
   latencyMs: number;
   /** Answers with this status. */
   status: { code: number; times: number; path?: RegExp } | undefined;
+  /** Answers 200 with this text. */
+  instead: { body: string; times: number; path: RegExp } | undefined;
   /** Answers 200 with `error`. */
   errors: number;
   /** Does it, and cuts the connection instead of answering. */
@@ -85,6 +87,7 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
   const trouble: SimTrouble = {
     latencyMs: 0,
     status: undefined,
+    instead: undefined,
     errors: 0,
     cuts: 0,
     overloadAbove: Number.POSITIVE_INFINITY,
@@ -149,6 +152,11 @@ export async function startHubSimulator(options: HubSimulatorOptions = {}): Prom
     if (status && status.times > 0 && (status.path ?? /./).test(pathname)) {
       status.times--;
       return reply(response, status.code, 'the hub has trouble');
+    }
+    const { instead } = trouble;
+    if (instead && instead.times > 0 && instead.path.test(pathname)) {
+      instead.times--;
+      return reply(response, 200, instead.body);
     }
     if (inFlight > trouble.overloadAbove) return reply(response, 408, '');
     const parts = pathname.split('/').slice(1);
