@@ -14,6 +14,7 @@ import type { LiveSocket } from './live-socket.ts';
 import { followLog } from './logsocket.ts';
 import type { Pages } from './pages.ts';
 import { createRunMethod, type RunMethod } from './runmethod.ts';
+import { createSelection, type Selection } from './selection.ts';
 import { type Learned, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { HubEvent } from './wire.ts';
 
@@ -46,6 +47,7 @@ export class Connection {
   private readonly parts: ConnectionParts;
   private readonly ending = new AbortController();
   private readonly usesListener: boolean;
+  private readonly selection: Selection;
   private source: EventSource | undefined;
   private log: LiveSocket | undefined;
   /** Events that wait while a snapshot is told; undefined while they are told at once. */
@@ -64,7 +66,8 @@ export class Connection {
     // Everything that waits listens to it.
     setMaxListeners(0, signal);
     this.client = createClient({ ...parts, signal });
-    this.runMethod = createRunMethod({ ...parts, signal });
+    this.selection = createSelection({ ...parts, signal }, this.client);
+    this.runMethod = createRunMethod({ ...parts, signal, selection: this.selection });
     this.known = createKnown(id, sink, counters, scale => {
       learned.scale ??= scale;
     });
@@ -112,9 +115,12 @@ export class Connection {
     return openEventSocket(client.origin, { clock, counters, listener });
   }
 
-  private snapshot(): Promise<Snapshot> {
-    const { id, config, counters, log, learned } = this.parts;
-    return takeSnapshot({ backend: id, config, client: this.client, counters, log, learned });
+  private async snapshot(): Promise<Snapshot> {
+    const { id, config, clock, counters, log, learned } = this.parts;
+    const at = clock.elapsed();
+    const snapshot = await takeSnapshot({ backend: id, config, client: this.client, counters, log, learned });
+    this.selection.listed(at);
+    return snapshot;
   }
 
   private async tellAll(snapshot: Snapshot, mark: number): Promise<void> {

@@ -22,7 +22,7 @@ export type { HubitatParts } from './connection.ts';
 export { type HubitatConfig, HubitatSchema } from './schema.ts';
 
 /** Answers to a command that may mean more than the command. */
-const SUSPICIOUS: readonly ErrorCode[] = ['BACKEND_OFFLINE', 'BACKEND_TIMEOUT', 'BACKEND_AUTH'];
+const SUSPICIOUS: readonly ErrorCode[] = ['BACKEND_OFFLINE', 'BACKEND_TIMEOUT', 'BACKEND_AUTH', 'DEVICE_NOT_FOUND'];
 
 /** A hub. Each start is one connection, which ends with `offline`; the supervisor starts it anew. */
 export class HubitatBackend implements Supervised {

@@ -1,5 +1,6 @@
 // The way that the hub's own pages command a device: typed arguments, where the Maker API makes text of everything
-// (fblackburn1/node-red-contrib-hubitat#165). It knows no selection of devices: only ids of the Maker API come here.
+// (fblackburn1/node-red-contrib-hubitat#165). It knows no selection of devices, so we look
+// at that of the Maker API ourselves.
 
 import { withSignals } from '../../lib/abort.ts';
 import { CausewayError, hasCode } from '../../lib/errors.ts';
@@ -8,6 +9,7 @@ import type { Log } from '../../lib/log.ts';
 import { type Asking, type ClientParts, insist } from './client.ts';
 import { dataOf, type Failure } from './http.ts';
 import type { Pages } from './pages.ts';
+import type { Selection } from './selection.ts';
 
 /** An argument with the type that the hub gives it. */
 export interface HubArgument {
@@ -17,15 +19,17 @@ export interface HubArgument {
 
 /** `/device/runmethod`. */
 export interface RunMethod {
-  /** False: this hub does not allow it, and nothing was done. @throws as `HubClient.ask` */
+  /** False: this hub does not allow it, and nothing was done. @throws as `HubClient.ask` and `Selection.check` */
   run(device: string, method: string, args: readonly HubArgument[], asking: Asking): Promise<boolean>;
 }
 
 const REFUSED = Symbol('refused');
 
 /** One for each connection: whether the hub allows it is found out once. */
-export function createRunMethod(parts: ClientParts & { readonly pages: Pages; readonly log: Log }): RunMethod {
-  const { config, pages, log } = parts;
+export function createRunMethod(
+  parts: ClientParts & { readonly pages: Pages; readonly log: Log; readonly selection: Selection },
+): RunMethod {
+  const { config, pages, log, selection } = parts;
   let isAllowed = config.runmethod === 'auto';
 
   const attempt = async (what: string, body: Json, signal: AbortSignal): Promise<typeof REFUSED | undefined> => {
@@ -51,6 +55,7 @@ export function createRunMethod(parts: ClientParts & { readonly pages: Pages; re
   return {
     async run(device, method, args, { again, signal: given }) {
       if (!isAllowed || !/^\d+$/.test(device)) return false;
+      await selection.check(device, given);
       const what = `/device/runmethod ${device} ${method}`;
       const body = { id: Number(device), method, args: args as unknown as Json };
       const outcome = await withSignals([given, parts.signal], signal =>

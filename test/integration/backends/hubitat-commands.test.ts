@@ -91,6 +91,33 @@ describe('a command', () => {
     expect(arrived()).toEqual([]);
   });
 
+  test('to a device that was deselected on the hub since does not reach it, whichever way it would go', async () => {
+    const { send, arrived, hub, clock, sink } = await stage();
+    await send('hubitat:2', 'setLevel', { level: 20 });
+    const asked = hub.requests.length;
+    hub.state.unselected.add(2);
+    await clock.jump(10_000);
+    await expect(send('hubitat:2', 'on')).rejects.toMatchObject({ code: 'BACKEND_REJECTED' });
+    await expect(send('hubitat:2', 'setLevel', { level: 30 })).rejects.toMatchObject({
+      code: 'DEVICE_NOT_FOUND',
+      hint: expect.stringContaining('Maker API'),
+    });
+    expect(arrived()).toEqual([['setLevel', 20, 'runmethod']]);
+    expect(hub.requests.slice(asked)).not.toContain('/device/runmethod');
+    await eventually(() => sink.lines.includes('removed: hubitat:2'), 'the list without it');
+  });
+
+  test('looks whether its device is selected once in ten seconds; when that cannot be told nothing is in doubt', async () => {
+    const { send, arrived, hub, clock } = await stage();
+    await clock.jump(10_000);
+    const asked = hub.requests.length;
+    for (const level of [1, 2, 3]) await send('hubitat:2', 'setLevel', { level });
+    expect(hub.requests.slice(asked).filter(path => path === '/apps/api/12/devices/2')).toHaveLength(1);
+    hub.trouble.status = { code: 408, times: 3, path: /devices\/4$/ };
+    await expect(send('hubitat:4', 'push', { button: 1 })).rejects.toMatchObject({ code: 'BACKEND_OFFLINE' });
+    expect(arrived()).toHaveLength(3);
+  });
+
   test('that the hub refuses with a 200 has failed', async () => {
     const { send, hub } = await stage();
     hub.trouble.errors = 1;

@@ -47,11 +47,11 @@ export function answerMaker(state: SimState, parts: readonly string[]): SimAnswe
 }
 
 function answerDevices(state: SimState, [id, what, ...rest]: readonly string[]): SimAnswer {
-  const all = [...state.devices.values()];
+  const all = [...state.devices.values()].filter(device => !state.unselected.has(device.id));
   if (id === undefined) return ok(all.map(shortForm));
   if (id === 'all') return ok(all.map(allForm));
   if (id === '*') return state.quirks.lacksDetailList ? undefined : ok([...state.oddRows, ...all.map(detailForm)]);
-  const device = state.devices.get(Number(id));
+  const device = all.find(one => one.id === Number(id));
   if (!device) return failed(`no device ${id}`, 404);
   if (what === undefined) return ok(detailForm(device));
   if (what === 'commands') return ok(commandsForm(device));

@@ -58,6 +58,8 @@ const BUTTONS = new Set(['pushed', 'held', 'doubleTapped', 'released']);
 /** The hub's state; changes are told as events. */
 export class SimState {
   readonly devices = new Map<number, SimDevice>();
+  /** The Maker API knows nothing of these. */
+  readonly unselected = new Set<number>();
   /** Rows of no known shape that stand in the list of devices. */
   readonly oddRows: unknown[] = [];
   readonly received: SimReceived[] = [];
