@@ -59,7 +59,20 @@ export function pathOf(device: string, { command, args }: HubCall): string {
   const path = `/devices/${encodeURIComponent(device)}/${encodeURIComponent(command)}`;
   if (args.length === 0) return path;
   const texts = args.map(({ type, value }) => (type === 'JSON_OBJECT' ? JSON.stringify(value) : String(value)));
-  return `${path}/${texts.map(encodeURIComponent).join(',')}`;
+  return `${path}/${pathSegment(texts)}`;
+}
+
+/** Words of a path that mean another path (RFC 3986, 5.2.4), however they are encoded. */
+const NO_SEGMENT: readonly string[] = ['', '.', '..'];
+
+/** Texts as the last part of a path of the Maker API. @throws ARGUMENT_INVALID for one that a path cannot hold */
+export function pathSegment(texts: readonly string[]): string {
+  const segment = texts.map(encodeURIComponent).join(',');
+  if (!NO_SEGMENT.includes(segment)) return segment;
+  const shown = segment === '' ? 'an empty text' : `the text "${segment}"`;
+  throw new CausewayError('ARGUMENT_INVALID', `${shown} cannot be sent over the Maker API`, {
+    hint: 'send another text, of which more is left in an address: with a letter, a digit or a blank',
+  });
 }
 
 /** What carrying out needs. */

@@ -6,6 +6,7 @@ import type { Command } from '../../model/command.ts';
 import type { Device } from '../../model/device.ts';
 import type { Json } from '../../model/value.ts';
 import { type HubClient, readIfThere } from './client.ts';
+import { pathSegment } from './commands.ts';
 import type { Counters } from './counters.ts';
 import { type Reader, readerOf, readValue } from './values.ts';
 import { type HubMode, type HubVariable, readHsm, readModes, readVariables } from './wire.ts';
@@ -122,7 +123,7 @@ export function locationAttribute(name: string, { attributes }: Device): string 
 /**
  * Carries a command to the location out.
  * @returns what the hub answered that it is now, for hubs that do not send the location's events
- * @throws as `HubClient.ask`, MODE_UNKNOWN
+ * @throws as `HubClient.ask`, MODE_UNKNOWN, ARGUMENT_INVALID
  */
 export async function commandLocation(
   client: HubClient,
@@ -145,14 +146,8 @@ export async function commandLocation(
   }
   if (command.startsWith('setVariable:')) {
     const name = command.slice('setVariable:'.length);
-    const value = textOf(args.value);
-    if (value === '') {
-      throw new CausewayError('ARGUMENT_INVALID', 'the hub cannot make a variable empty over the Maker API', {
-        path: 'value',
-        hint: 'give a text of at least one character',
-      });
-    }
-    const answer = await ask(`/hubvariables/${encodeURIComponent(name)}/${encodeURIComponent(value)}`);
+    const value = pathSegment([textOf(args.value)]);
+    const answer = await ask(`/hubvariables/${encodeURIComponent(name)}/${value}`);
     const [now] = answer === null ? [] : readVariables(answer, counters);
     if (now?.name !== name) return [];
     return [[variableAttribute(name), readValue(variableReader(now, counters), now.value, undefined, 'C', counters)]];

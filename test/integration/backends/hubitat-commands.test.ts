@@ -118,6 +118,23 @@ describe('a command', () => {
     expect(arrived()).toHaveLength(3);
   });
 
+  test.each(['', '.', '..'])(
+    'with the text "%s", which a path cannot hold, is refused before it leaves',
+    async text => {
+      const { send, arrived, hub } = await stage({ lacksRunMethod: true });
+      await send('hubitat:2', 'setLevel', { level: 3 });
+      const asked = hub.requests.length;
+      await expect(send('hubitat:8', 'deviceNotification', { text })).rejects.toMatchObject({
+        code: 'ARGUMENT_INVALID',
+      });
+      await expect(send('hubitat:location', 'setVariable:greeting', { value: text })).rejects.toMatchObject({
+        code: 'ARGUMENT_INVALID',
+      });
+      expect(hub.requests.length).toBe(asked);
+      expect(arrived()).toHaveLength(1);
+    },
+  );
+
   test('that the hub refuses with a 200 has failed', async () => {
     const { send, hub } = await stage();
     hub.trouble.errors = 1;
