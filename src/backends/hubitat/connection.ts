@@ -68,8 +68,9 @@ export class Connection {
     this.client = createClient({ ...parts, signal });
     this.selection = createSelection({ ...parts, signal }, this.client);
     this.runMethod = createRunMethod({ ...parts, signal, selection: this.selection });
-    this.known = createKnown(id, sink, counters, scale => {
-      learned.scale ??= scale;
+    this.known = createKnown(id, sink, counters, told => {
+      learned.scale ??= told;
+      return config.temperature_scale === 'auto' ? learned.scale : config.temperature_scale;
     });
   }
 
@@ -148,6 +149,7 @@ export class Connection {
     if (taken === 'restarted') this.resync('the hub has started');
     // The Maker API posts events of selected devices alone: this one was selected since. The eventsocket tells of all.
     if (taken === 'unknown' && (this.usesListener || event.of === 'location')) this.lookSoon();
+    if (taken === 'rescaled') this.resync('its temperatures are in another scale than was taken');
   }
 
   // --- snapshots and polls -----------------------------------------------------------------------------------------

@@ -19,10 +19,10 @@ import { readValue, type Scale, scaleOf } from './values.ts';
 import type { HubEvent } from './wire.ts';
 
 /**
- * What became of an event. `restarted`: the hub was, all may be different. `unknown`: of a device or variable that is
- * not known yet.
+ * What became of an event. `restarted`: the hub was, all may be different. `rescaled`: the hub's temperatures are in
+ * another scale than they were read in. `unknown`: of a device or variable that is not known yet.
  */
-export type Taken = 'told' | 'ignored' | 'restarted' | 'unknown';
+export type Taken = 'told' | 'ignored' | 'restarted' | 'rescaled' | 'unknown';
 
 /** What is known of the hub. */
 export interface Known {
@@ -56,12 +56,15 @@ interface Entry {
 /** Attributes that say nothing but that there was an event, in a form of their own. */
 const NOISE = new Set(['lastActivity']);
 
-/** What is known, for one connection. @param onScale an event has told the unit of a temperature */
+/**
+ * What is known, for one connection.
+ * @param scaleAfter the scale of the hub now that an event has told the unit of a temperature
+ */
 export function createKnown(
   backend: string,
   sink: BackendSink,
   counters: Counters,
-  onScale: (scale: Scale) => void = () => {},
+  scaleAfter: (told: Scale) => Scale,
 ): Known {
   const entries = new Map<string, Entry>();
   const locationId = `${backend}:location`;
@@ -127,24 +130,26 @@ export function createKnown(
       return 'unknown';
     }
     if (NOISE.has(name)) return 'ignored';
-    const before = entry.mapped;
-    const { id } = before.device;
-    if (!before.readers.has(name)) {
+    const declared = entry.mapped;
+    const { id } = declared.device;
+    if (!declared.readers.has(name)) {
       counters.undeclared++;
-      entry.mapped = withAttribute(before, entry.additions, name);
+      entry.mapped = withAttribute(declared, entry.additions, name);
     }
     const reader = entry.mapped.readers.get(name);
     if (!reader) return 'ignored';
     const toldScale = reader.form === 'temperature' ? scaleOf(unit) : undefined;
+    const before = scale;
     if (unit !== undefined && toldScale) {
       entry.units.set(name, unit);
-      onScale(toldScale);
+      // From this moment on, for the commands too: 21 °F is no setpoint of a heating.
+      scale = scaleAfter(toldScale);
     }
     const ours = readState(entry, name, value, unit);
-    if (entry.mapped !== before) sink.device(entry.mapped.device);
+    if (entry.mapped !== declared) sink.device(entry.mapped.device);
     if (ours !== undefined) tell(id, entry.values, name, ours);
     else sink.report({ type: 'event', device: id, name, value: readValue(reader, value, unit, scale, counters) });
-    return 'told';
+    return scale === before ? 'told' : 'rescaled';
   };
 
   const fromLocation = ({ name, value }: HubEvent): Taken => {

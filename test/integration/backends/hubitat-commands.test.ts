@@ -205,6 +205,16 @@ describe('setpoints', () => {
     expect(sink.declared.get('hubitat:5')?.attributes.heatingSetpoint?.step).toBeGreaterThan(0.5);
   });
 
+  test('go out in °F from the moment in which an event tells that the hub has °F', async () => {
+    const { hub, send, arrived, until, sink } = await stage({ scale: 'F' });
+    // Neither the list nor the history told it.
+    expect(sink.lines).toContain('hubitat:5/heatingSetpoint=20');
+    hub.state.set(3, 'temperature', 68);
+    await until('hubitat:3/temperature=20');
+    await send('hubitat:5', 'setHeatingSetpoint', { temperature: 21 });
+    expect(arrived()).toEqual([['setHeatingSetpoint', 69.8, 'runmethod']]);
+  });
+
   test('stay as they are where the hub reports °C', async () => {
     const { send, arrived } = await stage({ settings: { temperature_scale: 'C' } });
     await send('hubitat:5', 'setHeatingSetpoint', { temperature: 21.5 });

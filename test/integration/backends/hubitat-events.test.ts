@@ -266,16 +266,20 @@ describe('temperatures', () => {
     expect(log.lines.join('\n')).toMatch(/warn.*temperature_scale/);
   });
 
-  test('are the same in a poll as in an event, once an event has told the unit', async () => {
+  test('are read anew, as no news, once an event has told the unit; a poll sees them in the same', async () => {
     const { hub, until, sink, clock, backend, log } = await stage({ scale: 'F' });
     expect(log.lines.join('\n')).toMatch(/warn.*temperature_scale/);
+    expect(sink.take()).toContain('hubitat:5/temperature=19');
     hub.state.set(3, 'temperature', 68);
-    await until('hubitat:3/temperature=20');
+    await until('ready');
+    expect(sink.lines[0]).toBe('hubitat:3/temperature=20');
+    expect(sink.lines.slice(sink.lines.indexOf('online'))).toContain('hubitat:5/temperature=-7.22');
+    expect(backend.counters.snapshots).toBe(2);
     sink.take();
     await clock.jump(300_000);
-    await eventually(() => backend.counters.snapshots === 2, 'the poll');
+    await eventually(() => backend.counters.snapshots === 3, 'the poll');
     await clock.jump(300_000);
-    await eventually(() => backend.counters.snapshots === 3, 'the next poll');
+    await eventually(() => backend.counters.snapshots === 4, 'the next poll');
     expect(sink.lines.filter(line => line.startsWith('hubitat:3/'))).toEqual([]);
     expect(log.lines.filter(line => line.includes('temperature_scale'))).toHaveLength(1);
   });
