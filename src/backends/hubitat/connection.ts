@@ -35,7 +35,7 @@ export interface ConnectionParts extends HubitatParts, Omit<ClientParts, 'signal
   readonly sink: BackendSink;
 }
 
-/** After an event of an unknown device the list is asked for, but not more often than this. */
+/** After an event of an unknown device the list is asked for, but no sooner than this after the last time. */
 const REFRESH_MS = 30_000;
 
 /** Opened once, closed once. */
@@ -55,6 +55,7 @@ export class Connection {
   private hasPushed = false;
   private lastLook = Number.NEGATIVE_INFINITY;
   private cancelPoll: Cancel = () => {};
+  private cancelLook: Cancel | undefined;
   /** Snapshots and polls follow each other. */
   private work: Promise<void> = Promise.resolve();
 
@@ -90,6 +91,7 @@ export class Connection {
   async close(): Promise<void> {
     this.isReady = false;
     this.cancelPoll();
+    this.cancelLook?.();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the hub ${this.parts.id} has ended`));
     this.log?.close();
     await this.source?.close();
@@ -147,9 +149,9 @@ export class Connection {
     }
     const taken = this.known.take(event);
     if (taken === 'restarted') this.resync('the hub has started');
+    if (taken === 'rescaled') this.resync('its temperatures are in another scale than was taken');
     // The Maker API posts events of selected devices alone: this one was selected since. The eventsocket tells of all.
     if (taken === 'unknown' && (this.usesListener || event.of === 'location')) this.lookSoon();
-    if (taken === 'rescaled') this.resync('its temperatures are in another scale than was taken');
   }
 
   // --- snapshots and polls -----------------------------------------------------------------------------------------
@@ -178,13 +180,17 @@ export class Connection {
     else this.lookSoon();
   }
 
-  /** Compares all with the hub now, unless that was just done. */
+  /** Compares all with the hub now; or, where that was just done, once it may be done again. */
   private lookSoon(): void {
-    if (this.parts.clock.elapsed() - this.lastLook >= REFRESH_MS) this.look();
+    if (this.ending.signal.aborted) return;
+    const { clock } = this.parts;
+    this.cancelLook ??= clock.after(Math.max(0, this.lastLook + REFRESH_MS - clock.elapsed()), () => this.look());
   }
 
   /** Compares all with the hub. */
   private look(): void {
+    this.cancelLook?.();
+    this.cancelLook = undefined;
     this.lastLook = this.parts.clock.elapsed();
     this.inTurn(async () => {
       const hadPushed = this.hasPushed;

@@ -415,6 +415,18 @@ describe('the poll', () => {
     await until('hubitat:20/switch=on');
     expect(sink.declared.get('hubitat:20')?.name).toBe('New Outlet');
   });
+
+  test('comes for each of two devices that are selected one after the other', async () => {
+    const { hub, clock, until } = await stage({ settings: { events: 'listener' } });
+    hub.state.devices.set(20, simOutlet({ id: 20, label: 'New Outlet' }));
+    hub.state.set(20, 'switch', 'on');
+    await until('hubitat:20/switch=on');
+    hub.state.devices.set(21, simOutlet({ id: 21, label: 'Another' }));
+    hub.state.set(21, 'switch', 'on');
+    await hub.quiet();
+    await clock.jump(30_000);
+    await until('hubitat:21/switch=on');
+  });
 });
 
 describe('the hub’s log', () => {
