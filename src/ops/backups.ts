@@ -11,6 +11,8 @@ import { defineOp } from './op.ts';
 
 /** What an operation that cannot be undone wants at least. */
 const YOUNG_MS = 24 * 3_600_000;
+/** No time zone is further from UTC. One from further ahead was made while the system's clock was wrong. */
+const AHEAD_MS = 14 * 3_600_000;
 
 type Parts = Pick<Gateway, 'backends' | 'clock'>;
 
@@ -50,9 +52,11 @@ const shown = (backup: SystemBackup, parts: Parts): z.infer<typeof Backup> => ({
 export async function requireBackup(parts: Parts, id: string, signal: AbortSignal): Promise<void> {
   const backend = backendOf(parts, id);
   if (!backend.backups) throw unsupported(backend, 'tell its backups');
-  const [newest] = await backend.backups(signal);
+  const backups = await backend.backups(signal);
+  const newest = backups.find(({ at }) => at - parts.clock.now() < AHEAD_MS);
   if (newest && ageOf(newest, parts) < YOUNG_MS) return;
-  const found = newest ? `the newest backup of "${id}" is ${shown(newest, parts).age} old` : `"${id}" has no backup`;
+  const none = backups.length > 0 ? `the backups of "${id}" are dated in the future` : `"${id}" has no backup`;
+  const found = newest ? `the newest backup of "${id}" is ${shown(newest, parts).age} old` : none;
   throw new CausewayError('BACKUP_REQUIRED', `${found}; this cannot be undone`, {
     hint: `call create_backup with backend: "${id}" first, then this again`,
   });

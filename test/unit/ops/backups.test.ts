@@ -92,6 +92,14 @@ describe('what cannot be undone', () => {
     await expect(require()).resolves.toBeUndefined();
   });
 
+  it('is refused with one of a clock that was wrong then, which would be young for ever', async () => {
+    await expect(stage(-365 * 24 * HOUR).require()).rejects.toMatchObject({
+      code: 'BACKUP_REQUIRED',
+      message: expect.stringContaining('in the future'),
+    });
+    await expect(stage(-365 * 24 * HOUR, HOUR).require()).resolves.toBeUndefined();
+  });
+
   it('is refused without any, and where the system cannot tell', async () => {
     await expect(stage().require()).rejects.toMatchObject({ code: 'BACKUP_REQUIRED' });
     await expect(stage().require('lights')).rejects.toMatchObject({ code: 'UNSUPPORTED' });
