@@ -23,6 +23,8 @@ export interface Surroundings {
   root?: string;
   /** Scenes of house.yaml: device → attribute → value. */
   scenes: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, never>>>>>>;
+  /** Where else house.yaml names devices (`the group lights`), with what it names there. */
+  named?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What every view reads from. */

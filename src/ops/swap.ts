@@ -48,6 +48,9 @@ function elsewhere({ engine }: Gateway, from: string): string[] {
         ? [`house.yaml: the alias ${alias}; set it to the new device, and all that name ${alias} follow`]
         : [],
     ),
+    ...Object.entries(surroundings.named ?? {}).flatMap(([place, refs]) =>
+      refs.includes(from) ? [`house.yaml: ${place}`] : [],
+    ),
     ...Object.entries(surroundings.scenes).flatMap(([name, scene]) =>
       isNamed(scene) ? [`house.yaml: the scene ${name}`] : [],
     ),

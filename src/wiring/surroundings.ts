@@ -23,9 +23,29 @@ export function surroundingsOf(config: Config, house: HouseFile, meta: ReadonlyM
     ...(!given && told && { placeBy: told.by }),
     periods: house.periods,
     scenes: house.scenes as never,
+    named: namedIn(house),
     isWorkday: wall => isWorkday(dayAt(wall, surroundings.zone), house.workdays),
   };
   return surroundings;
+}
+
+/** Where house.yaml names devices, beside its aliases and scenes. */
+function namedIn({ people, groups, rooms, notifiers }: HouseFile): Record<string, readonly string[]> {
+  const places = <T>(what: string, all: Readonly<Record<string, T>>, refs: (one: T) => unknown) =>
+    Object.entries(all).map(([name, one]) => [`the ${what} ${name}`, refsIn(refs(one))] as const);
+  return Object.fromEntries([
+    ...places('person', people, ({ trackers }) => trackers),
+    ...places('group', groups, ({ members }) => members),
+    ...places('room', rooms, ({ devices }) => devices),
+    ...places('notifier', notifiers, ({ device }) => device),
+  ]);
+}
+
+/** The ids and aliases in a target. */
+function refsIn(target: unknown): string[] {
+  if (typeof target === 'string') return [target];
+  if (Array.isArray(target)) return target.flatMap(refsIn);
+  return target !== null && typeof target === 'object' ? refsIn((target as { except?: unknown }).except) : [];
 }
 
 /** Names, modes and variables of house.yaml. */

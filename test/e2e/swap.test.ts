@@ -36,8 +36,20 @@ const rules = {
   },
 };
 
+const house = {
+  aliases: { 'hall-lamp': 'virtual:old' },
+  people: { anna: { trackers: ['virtual:old'] }, ben: { trackers: ['hall-lamp'] } },
+  groups: {
+    lights: { members: ['virtual:other', 'virtual:old'], attribute: 'switch' },
+    rest: { members: { capability: 'switch', except: ['virtual:old'] }, attribute: 'switch' },
+  },
+  rooms: { hall: { devices: ['virtual:old'] } },
+  scenes: { evening: { 'virtual:old': { switch: 'on' } } },
+  notifiers: { speaker: { type: 'device', device: 'virtual:old' } },
+};
+
 beforeAll(async () => {
-  gateway = await kit.start(kit.home({ rules, house: { aliases: { 'hall-lamp': 'virtual:old' } } }));
+  gateway = await kit.start(kit.home({ rules, house }));
   for (const name of ['old', 'other', 'new']) {
     const spec = { name, capabilities: ['switch', 'dimmer'], values: { switch: 'off', level: 40 } };
     await gateway.call('create_device', spec);
@@ -58,7 +70,12 @@ describe('a swap of devices', () => {
         { rule: 'level', places: ['triggers/0/device'] },
       ],
       left: [{ rule: 'alias', places: ['actions/0/message'] }],
-      elsewhere: [expect.stringContaining('the alias hall-lamp')],
+      elsewhere: [
+        expect.stringContaining('the alias hall-lamp'),
+        ...['person anna', 'group lights', 'group rest', 'room hall', 'notifier speaker', 'scene evening'].map(
+          place => `house.yaml: the ${place}`,
+        ),
+      ],
       advice: expect.stringContaining('aliases'),
       fits: true,
       dry_run: true,
@@ -121,7 +138,7 @@ describe('a captured scene', () => {
       async () => (await gateway.call('get_device', { device: 'virtual:other' })).attributes.level.value === 17,
       'the level',
     );
-    expect((await gateway.call('list_scenes')).scenes).toEqual([]);
+    expect((await gateway.call('list_scenes')).scenes).toMatchObject([{ name: 'evening', from: 'house' }]);
     await gateway.call('run_rule', { id: 'scene' });
     const listed = async () => (await gateway.call('list_scenes')).scenes.find(({ name }: Answer) => name === 'before');
     expect(await eventually(listed, 'the capture')).toEqual({
