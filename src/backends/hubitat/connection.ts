@@ -83,6 +83,7 @@ export class Connection {
     const mark = this.known.mark();
     const snapshot = await this.snapshot();
     await this.tellAll(snapshot, mark);
+    if (this.ending.signal.aborted) return;
     this.follow();
     this.pollLater();
   }
@@ -236,7 +237,7 @@ export class Connection {
 
   private follow(): void {
     const { id, config, clock, sink } = this.parts;
-    if (config.logs === 'off' || this.ending.signal.aborted) return;
+    if (config.logs === 'off') return;
     this.log = followLog(this.client.origin, {
       backend: id,
       clock,

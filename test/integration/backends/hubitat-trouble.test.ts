@@ -257,6 +257,29 @@ describe('odd answers', () => {
   });
 });
 
+describe('a stop in the middle of the start', () => {
+  test('leaves no timer and no connection, and what was on its way is not ready', async () => {
+    const hub = await simulator({ devices: simMany(200, 4) });
+    const clock = jumpingClock();
+    const parts = { clock, log: recordingLog() };
+    const backend = backendAt(hub, {}, parts);
+    const sink = recorder();
+    let stopped: Promise<void> | undefined;
+    const started = backend.start({
+      ...sink,
+      devices(devices) {
+        sink.devices(devices);
+        stopped = backend.stop();
+      },
+    });
+    await started;
+    await stopped;
+    expect(clock.pending).toBe(0);
+    expect(sink.lines).not.toContain('ready');
+    await eventually(() => hub.sockets.events === 0, 'the end of the eventsocket');
+  });
+});
+
 describe('nothing is asked of a hub that it is not known to have', () => {
   test.each(['eventsocket', 'listener'])('with the %s', async events => {
     const { hub, supervised, sink, clock } = await stage({ settings: { events, logs: 'info' } });
