@@ -13,6 +13,8 @@ import { readEvent } from './wire.ts';
 
 const LARGEST_BODY = 256 * 1024;
 const MOST_CONNECTIONS = 256;
+/** From here on idle ones are closed: what is refused for lack of a place is an event lost. */
+const MANY_CONNECTIONS = 128;
 const REQUEST_MS = 10_000;
 /** Longer than the hub keeps a connection: one that we close while it posts costs it the event, and it posts but once. */
 const KEEP_ALIVE_MS = 120_000;
@@ -38,6 +40,11 @@ export async function openListener(parts: ListenerParts): Promise<EventSource> {
     });
   });
   server.maxConnections = MOST_CONNECTIONS;
+  let open = 0;
+  server.on('connection', socket => {
+    if (++open > MANY_CONNECTIONS) server.closeIdleConnections();
+    socket.once('close', () => open--);
+  });
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
   let isRegistered = false;

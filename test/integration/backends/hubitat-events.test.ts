@@ -1,4 +1,5 @@
 // What a hub tells: events by both ways, in all their forms; snapshots; what a poll finds.
+import { Agent, request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../kit/eventually.ts';
 import { type HubSimulator, simHouse, simOutlet } from '../../simulators/hubitat/index.ts';
@@ -86,6 +87,24 @@ describe('the listener', () => {
     await flood(hub);
     await until('hubitat:5/thermostatOperatingState=499');
     expectAll(sink.lines);
+  });
+});
+
+describe('the listener, where many keep connections to it open', () => {
+  test('takes the posts of all of them', async () => {
+    const { hub, backend } = await stage({ settings: { events: 'listener' } });
+    const agents = Array.from({ length: 600 }, () => new Agent({ keepAlive: true }));
+    ends.unshift(async () => agents.forEach(agent => void agent.destroy()));
+    for (const [count, agent] of agents.entries()) {
+      await new Promise<void>(resolve => {
+        const posted = request(hub.state.postUrl as string, { method: 'POST', agent }, response => {
+          response.resume().once('end', resolve);
+        });
+        posted.once('error', () => resolve());
+        posted.end(JSON.stringify({ name: 'count', value: String(count), deviceId: '8' }));
+      });
+    }
+    expect(backend.counters.events).toBe(600);
   });
 });
 
