@@ -57,13 +57,18 @@ export const isAbsent = (value: unknown): boolean => value === null || value ===
 
 // Ids are texts in the Maker API and numbers in the eventsocket.
 const Id = z.union([z.string().min(1), z.number()]).transform(String);
-const Text = z.string().nullish();
+// What is of another type than is known costs nothing but itself: a row that is refused is a device that is gone.
+const Text = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(undefined);
+const List = z.array(z.unknown()).nullish().catch(undefined);
 const Attribute = z.object({
   name: z.string().min(1),
   currentValue: z.unknown(),
   dataType: Text,
   unit: Text,
-  values: z.array(z.unknown()).nullish(),
+  values: List,
 });
 const DeviceRow = z.object({
   id: Id,
@@ -71,9 +76,12 @@ const DeviceRow = z.object({
   label: Text,
   type: Text,
   room: Text,
-  capabilities: z.array(z.unknown()).nullish(),
-  attributes: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]).nullish(),
-  commands: z.array(z.unknown()).nullish(),
+  capabilities: List,
+  attributes: z
+    .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .nullish()
+    .catch(undefined),
+  commands: List,
 });
 const Named = z.object({ command: z.string().min(1), type: z.array(z.string()).nullish() });
 const Mode = z.object({ id: Id, name: z.string().min(1), active: z.boolean().default(false) });

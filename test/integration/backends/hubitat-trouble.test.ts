@@ -233,6 +233,29 @@ describe('odd answers', () => {
     expect(backend.counters.unreadable).toBe(4);
   });
 
+  test('fields of another type than is known cost neither their device nor their event', async () => {
+    const { sink, hub, until } = await stage({
+      prepare: ({ state }) => {
+        state.oddRows.push({
+          id: 77,
+          label: 5,
+          type: {},
+          room: ['x'],
+          capabilities: 'Switch',
+          attributes: [
+            { name: 'switch', currentValue: 'on', dataType: 4, unit: {}, values: 'on, off' },
+            { name: 'wind', currentValue: 3, dataType: 'NUMBER' },
+          ],
+          commands: 'on',
+        });
+      },
+    });
+    expect(sink.declared.get('hubitat:77')).toMatchObject({ name: '5', capabilities: [], commands: {} });
+    expect(sink.lines).toEqual(expect.arrayContaining(['hubitat:77/switch=on', 'hubitat:77/wind=3']));
+    hub.sendFrame('{"source":5,"name":"wind","value":"4","unit":7,"deviceId":77}');
+    await until('hubitat:77/wind=4');
+  });
+
   test.each([
     ['an empty answer', ''],
     ['an object', '{}'],
