@@ -7,7 +7,7 @@ import { jsonEqual } from '../lib/json.ts';
 import { didYouMean } from '../lib/text.ts';
 import { DeviceRef } from '../model/device.ts';
 import type { Event } from '../model/event.ts';
-import type { Json } from '../model/value.ts';
+import { coerce, type Json } from '../model/value.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
 
@@ -31,9 +31,15 @@ const input = z.strictObject({
   timeout: z.string().optional().meta({ description: '10s by default, at most 60s' }),
 });
 
+/** A number, also one that is written as text. */
+const numberOf = (value: Json): number | undefined => {
+  const coerced = value === null ? undefined : coerce(value, { type: 'number' });
+  return coerced?.ok ? (coerced.value as number) : undefined;
+};
+
 /** Whether a value fits; undefined where it is none that can be compared so. @throws INPUT_INVALID */
 function comparison(comparator: Comparator, wanted: Json): (value: Json) => boolean | undefined {
-  const numbers = [wanted].flat().map(Number);
+  const numbers = (Array.isArray(wanted) ? wanted : [wanted]).map(one => numberOf(one) ?? Number.NaN);
   const isNumeric = comparator !== 'eq' && comparator !== 'ne';
   const count = comparator === 'between' ? 2 : 1;
   if (isNumeric && (numbers.length !== count || numbers.some(Number.isNaN))) {
@@ -41,13 +47,21 @@ function comparison(comparator: Comparator, wanted: Json): (value: Json) => bool
       path: 'value',
     });
   }
+  const [low = 0, high = 0] = numbers;
+  if (comparator === 'between' && low > high) {
+    throw new CausewayError('INPUT_INVALID', `nothing is between ${low} and ${high}`, {
+      path: 'value',
+      hint: `write [${high}, ${low}]`,
+    });
+  }
   const isOneOf = (value: Json) =>
     (Array.isArray(wanted) ? wanted : [wanted]).some(
       one => jsonEqual(one, value) || (typeof value === 'number' && typeof one === 'string' && Number(one) === value),
     );
-  const [low = 0, high = 0] = numbers;
-  const number = (fits: (n: number) => boolean) => (value: Json) =>
-    typeof value === 'number' ? fits(value) : undefined;
+  const number = (fits: (n: number) => boolean) => (value: Json) => {
+    const n = numberOf(value);
+    return n === undefined ? undefined : fits(n);
+  };
   return {
     eq: isOneOf,
     ne: (value: Json) => !isOneOf(value),

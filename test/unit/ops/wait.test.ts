@@ -89,6 +89,9 @@ describe('a comparison', () => {
     [{ comparator: 'le', value: '20' }, 20.1, false],
     [{ comparator: 'between', value: [18, 22] }, 22, true],
     [{ comparator: 'between', value: [18, 22] }, 22.5, false],
+    // A driver that has not declared an attribute tells its numbers as text.
+    [{ comparator: 'gt', value: 3 }, '3.2', true],
+    [{ comparator: 'le', value: 3 }, '3.2', false],
   ])('%j of %j is %j', async (input, value, met) => {
     const { ask, pass } = stage({ 'a:1': value });
     const { answer } = await ask({ ...input, timeout: '1s' });
@@ -98,7 +101,13 @@ describe('a comparison', () => {
 
   it.each([
     { comparator: 'gt', value: 'warm' },
+    { comparator: 'gt', value: null },
+    { comparator: 'lt', value: '' },
+    { comparator: 'ge', value: true },
+    { comparator: 'le', value: [[1]] },
     { comparator: 'between', value: [1] },
+    { comparator: 'between', value: [null, 5] },
+    { comparator: 'between', value: [22, 18] },
     { value: 1, timeout: '2m' },
     { value: 1, timeout: '5s', stable_for: '5s' },
   ])('that makes no sense is refused: %j', async input => {
