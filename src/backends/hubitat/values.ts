@@ -56,8 +56,8 @@ const toHundredths = (n: number): number => Math.round(n * 100) / 100;
 
 /** °F → °C, to a hundredth. */
 export const celsiusOf = (fahrenheit: number): number => toHundredths(((fahrenheit - 32) * 5) / 9);
-/** °C → °F, to a hundredth. */
-export const fahrenheitOf = (celsius: number): number => toHundredths((celsius * 9) / 5 + 32);
+/** °C → °F, to a tenth: a hundredth of a °C tells no more, and 69 °F come back as 69. */
+export const fahrenheitOf = (celsius: number): number => Math.round(celsius * 18 + 320) / 10;
 
 /**
  * A value as the hub wrote it, as ours; null where there is none, or where it does not fit (counted).
