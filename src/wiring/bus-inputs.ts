@@ -7,6 +7,7 @@ import { commandOf, readSwitch, valuesOf } from '../command/set-values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { didYouMean } from '../lib/text.ts';
 import type { Json } from '../model/value.ts';
 import type { BoundOp, Caller } from '../ops/op.ts';
 import type { Principals } from '../policy/principals.ts';
@@ -29,7 +30,7 @@ async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessa
   if (!caller) return;
   const call = async (name: string, args: Record<string, unknown>) => {
     const op = parts.ops.get(name);
-    if (!op) throw new CausewayError('NOT_FOUND', `there is no operation "${name}"`);
+    if (!op) throw noOperation(parts, name);
     return op.call(args, { caller, dryRun: false, signal: new AbortController().signal });
   };
   const refuse = (thrown: unknown) => {
@@ -50,7 +51,7 @@ async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessa
       case 'request':
         return await answer(parts, input.op, payload, (args, dryRun) => {
           const op = parts.ops.get(input.op);
-          if (!op) throw new CausewayError('NOT_FOUND', `there is no operation "${input.op}"`);
+          if (!op) throw noOperation(parts, input.op);
           return op.call(args, { caller, dryRun, signal: new AbortController().signal });
         });
       case 'command':
@@ -97,6 +98,9 @@ async function carryOut(parts: BusInputParts, input: BusInput, message: BusMessa
   }
 }
 
+const noOperation = ({ ops }: BusInputParts, name: string) =>
+  new CausewayError('NOT_FOUND', `there is no operation "${name}"`, { hint: didYouMean(name, ops.keys()) });
+
 const isArgs = (payload: Json): boolean => payload !== null && payload !== '';
 // A bare value is the first argument.
 const asArgs = (payload: Json): Json => (payload !== null && typeof payload === 'object' ? payload : [payload]);
@@ -107,10 +111,15 @@ async function answer(
   payload: Json,
   call: (args: Record<string, unknown>, dryRun: boolean) => Promise<unknown>,
 ): Promise<void> {
-  const body = payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? payload : {};
-  const { transaction, dry_run: dryRun, ...args } = body;
+  const isMap = payload !== null && typeof payload === 'object' && !Array.isArray(payload);
+  const { transaction, dry_run: dryRun, ...args } = isMap ? payload : {};
   const echo = transaction === undefined ? {} : { transaction };
   try {
+    // Without its arguments an operation would do something else than was asked for.
+    if (!isMap && isArgs(payload))
+      throw new CausewayError('INPUT_INVALID', 'the payload of a request is a JSON object', {
+        hint: 'send {"transaction":"1", …} with the arguments beside it, or nothing',
+      });
     parts.face.response(op, { ...echo, status: 'ok', data: await call(args, dryRun === true) });
   } catch (thrown) {
     parts.face.response(op, { ...echo, status: 'error', error: asCausewayError(thrown).toJSON() });

@@ -118,18 +118,40 @@ describe('the other inputs', () => {
   it('answer a request with its transaction, faults too', async () => {
     const { told, say } = stage();
     say('causeway/bridge/request/get_system', '{"transaction":7}');
-    say('causeway/bridge/request/no_such', '');
+    say('causeway/bridge/request/get_sytem', '');
     await vi.waitFor(() =>
       expect(new Map(told as [string, unknown][])).toEqual(
         new Map<string, unknown>([
           ['get_system', { transaction: 7, status: 'ok', data: { version: 'x' } }],
           [
-            'no_such',
-            expect.objectContaining({ status: 'error', error: expect.objectContaining({ code: 'NOT_FOUND' }) }),
+            'get_sytem',
+            {
+              status: 'error',
+              error: expect.objectContaining({ code: 'NOT_FOUND', hint: 'did you mean "get_system"?' }),
+            },
           ],
         ]),
       ),
     );
+  });
+});
+
+describe('a request', () => {
+  it.each(['not json', '[1]', '7'])('of which the payload is %s is refused, and nothing carried out', async payload => {
+    const { calls, told, say } = stage();
+    say('causeway/bridge/request/get_system', payload);
+    await vi.waitFor(() =>
+      expect(told).toEqual([
+        [
+          'get_system',
+          {
+            status: 'error',
+            error: expect.objectContaining({ code: 'INPUT_INVALID', hint: expect.stringContaining('transaction') }),
+          },
+        ],
+      ]),
+    );
+    expect(calls).toEqual([]);
   });
 });
 
