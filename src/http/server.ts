@@ -118,8 +118,8 @@ function routesOf(parts: HttpParts, auth: Auth, longLived: LongLived): HttpApp {
     return errorResponse(error, c.env.incoming);
   });
   app.notFound(c => {
-    const error = new CausewayError('NOT_FOUND', `there is nothing at ${c.req.path}`, {
-      hint: 'GET / shows what there is',
+    const error = new CausewayError('NOT_FOUND', `there is nothing at ${c.req.method} ${c.req.path}`, {
+      hint: 'GET / shows what there is, GET /api/openapi.json each route with its method',
     });
     return errorResponse(error, c.env.incoming);
   });

@@ -45,6 +45,14 @@ describe('a query', () => {
 });
 
 describe('a path', () => {
+  it('that there is not says with which method it was asked, and where the routes are', async () => {
+    expect((await call('PATCH', '/api/devices', {})).json.error).toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'there is nothing at PATCH /api/devices',
+      hint: expect.stringContaining('openapi'),
+    });
+  });
+
   it('fills the inputs it names, percent-decoded', async () => {
     await call('POST', '/api/devices/iobroker%3Ahue.0.k%C3%BCche%2Flicht/commands/on', { args: { level: 5 } });
     expect(lastCall()?.input).toEqual({ device: 'iobroker:hue.0.küche/licht', command: 'on', args: { level: 5 } });
