@@ -64,7 +64,7 @@ function permit(op: Ruled, input: unknown, call: Call, switches: Switches): Reco
   }
   const value = checked.value as Record<string, unknown>;
   if (op.effect === 'destructive' && !call.dryRun && value.confirm !== true) {
-    throw new CausewayError('CONFIRM_REQUIRED', `${op.name} cannot be undone`, {
+    throw new CausewayError('CONFIRM_REQUIRED', `${op.name} takes something away and wants to be confirmed`, {
       path: 'confirm',
       hint: 'call it again with confirm: true, or with dry_run to see what it would do',
     });

@@ -246,7 +246,7 @@ export function boundOp({ run, ...options }: FakeOp, calls: FakeCall[] = []): Bo
         });
       }
       if (effect === 'destructive' && confirm !== true && !context.dryRun) {
-        throw new CausewayError('CONFIRM_REQUIRED', `${name} cannot be undone`, {
+        throw new CausewayError('CONFIRM_REQUIRED', `${name} takes something away and wants to be confirmed`, {
           hint: 'call again with confirm: true',
         });
       }
