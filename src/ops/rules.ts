@@ -4,6 +4,7 @@ import { iso } from '../lib/clock.ts';
 import { CausewayError } from '../lib/errors.ts';
 import { mergePatch } from '../lib/json.ts';
 import { RuleId } from '../model/rule.ts';
+import type { Refusal } from '../model/run.ts';
 import type { Json } from '../model/value.ts';
 import type { SimulationOutcome } from '../world/simulate-worker.ts';
 import { causeOf } from './causes.ts';
@@ -237,6 +238,13 @@ const resumeRule = control(
   (gateway, rule) => gateway.engine.rules.resume(rule),
 );
 
+/** What to do about a run that was refused. */
+function hintFor(refused: Refusal, rule: string): string {
+  if (refused === 'panic') return 'set_panic with panic: false ends it';
+  if (refused === 'suspended') return 'get_rule says which loop it closed; mend it, then resume_rule';
+  return `list_runs with rule: "${rule}" has what was seen: each condition with its values`;
+}
+
 const runRule = defineOp({
   name: 'run_rule',
   title: 'Run a rule now',
@@ -265,7 +273,7 @@ const runRule = defineOp({
         cause,
         args,
       });
-      return refused ? { id: input.id, refused } : { id: input.id, run: run?.id };
+      return refused ? { id: input.id, refused, hint: hintFor(refused, input.id) } : { id: input.id, run: run?.id };
     });
   },
 });

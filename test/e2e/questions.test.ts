@@ -89,6 +89,19 @@ describe('a question about rules and runs', () => {
     });
   });
 
+  it('says of a run that was refused what to look at', async () => {
+    await gateway.call('set_panic', { panic: true });
+    const panic = await gateway.call('run_rule', { id: 'patient' });
+    await gateway.call('set_panic', { panic: false });
+    expect(panic).toMatchObject({ refused: 'panic', hint: expect.stringContaining('set_panic') });
+    const { run } = await gateway.call('run_rule', { id: 'patient' });
+    expect(await gateway.call('run_rule', { id: 'patient' })).toMatchObject({
+      refused: 'mode_single',
+      hint: expect.stringContaining('list_runs with rule: "patient"'),
+    });
+    await gateway.call('cancel_run', { run });
+  });
+
   it('has the runs that go on, also by their outcome', async () => {
     const { run } = await gateway.call('run_rule', { id: 'patient' });
     const found = async (outcome: string) => (await gateway.call('list_runs', { rule: 'patient', outcome })).runs;
@@ -96,7 +109,7 @@ describe('a question about rules and runs', () => {
     expect(await found('waiting')).toEqual([]);
     await gateway.call('cancel_run', { run });
     expect(await found('running')).toEqual([]);
-    expect(await found('cancelled')).toMatchObject([{ run }]);
+    expect((await found('cancelled'))[0]).toMatchObject({ run });
   });
 });
 
