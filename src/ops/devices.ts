@@ -227,6 +227,16 @@ const createDevice = defineOp({
   },
 });
 
+/** The id of a virtual device. @throws DEVICE_NOT_FOUND, UNSUPPORTED where another system has it */
+function virtualId({ engine }: Gateway, ref: string): string {
+  const { id } = engine.core.devices.require(ref);
+  if (id.startsWith('virtual:')) return id;
+  throw new CausewayError('UNSUPPORTED', `${id} is no virtual device`, {
+    path: 'device',
+    hint: 'it is the system of this device that names it, removes it and tells its values; an alias in house.yaml gives it another name here',
+  });
+}
+
 const renameDevice = defineOp({
   name: 'rename_device',
   title: 'Rename a virtual device',
@@ -239,7 +249,7 @@ const renameDevice = defineOp({
   route: ['PATCH', '/devices/:device'],
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
-    const { id } = gateway.engine.core.devices.require(input.device);
+    const id = virtualId(gateway, input.device);
     if (dryRun) return { id, name: input.name, dry_run: true };
     const renamed = await gateway.virtual.renameDevice(id, input.name);
     return { id, name: renamed.name };
@@ -257,7 +267,7 @@ const deleteDevice = defineOp({
   route: ['DELETE', '/devices/:device'],
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
-    const { id } = gateway.engine.core.devices.require(input.device);
+    const id = virtualId(gateway, input.device);
     if (!dryRun) await gateway.virtual.deleteDevice(id);
     return { id, deleted: !dryRun };
   },
@@ -275,7 +285,7 @@ const setDeviceValue = defineOp({
   route: ['PUT', '/devices/:device/attributes/:attribute'],
   listed: false,
   async run(gateway: Gateway, input, { dryRun }) {
-    const { id } = gateway.engine.core.devices.require(input.device);
+    const id = virtualId(gateway, input.device);
     if (!dryRun) {
       gateway.virtual.setValue(id, input.attribute, input.value as Json);
       await gateway.engine.idle();

@@ -128,3 +128,18 @@ describe('a name that there is not', () => {
     });
   });
 });
+
+describe('a device of another system', () => {
+  it.each([
+    ['rename_device', { name: 'x' }],
+    ['delete_device', { confirm: true }],
+    ['set_device_value', { attribute: 'presence', value: 'present' }],
+  ])('is there, and %s says why it is not for it, in a dry run too', async (name, input) => {
+    for (const dry_run of [true, false])
+      expect(await refusal(name, { device: 'house:notify', ...input, dry_run })).toMatchObject({
+        code: 'UNSUPPORTED',
+        message: 'house:notify is no virtual device',
+        hint: expect.stringContaining('alias'),
+      });
+  });
+});
