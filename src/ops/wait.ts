@@ -7,7 +7,7 @@ import { jsonEqual } from '../lib/json.ts';
 import { didYouMean } from '../lib/text.ts';
 import { DeviceRef } from '../model/device.ts';
 import type { Event } from '../model/event.ts';
-import { coerce, type Json } from '../model/value.ts';
+import { coerce, type Json, type ValueType } from '../model/value.ts';
 import type { Gateway } from './gateway.ts';
 import { defineOp } from './op.ts';
 
@@ -73,6 +73,23 @@ function comparison(comparator: Comparator, wanted: Json): (value: Json) => bool
   }[comparator];
 }
 
+/** The values as the attributes write them: `ON` is `on`. @throws VALUE_INVALID for a word that none of them ever is */
+function asWritten(wanted: Json, types: readonly ValueType[]): Json {
+  if (types.some(({ type }) => type !== 'enum')) return wanted;
+  const one = (value: Json): Json => {
+    for (const type of types) {
+      const fitted = coerce(value, type);
+      if (fitted.ok) return fitted.value;
+    }
+    const known = [...new Set(types.flatMap(({ values = [] }) => values))];
+    throw new CausewayError('VALUE_INVALID', `${JSON.stringify(value)} is no value of this attribute`, {
+      path: 'value',
+      hint: didYouMean(String(value), known),
+    });
+  };
+  return Array.isArray(wanted) ? wanted.map(one) : one(wanted);
+}
+
 /** A time to wait, up to the longest that is allowed. @throws INPUT_INVALID */
 export const spanOf = (text: string | undefined, path: string, most: number): number | undefined => {
   if (text === undefined) return undefined;
@@ -101,16 +118,21 @@ const waitForState = defineOp({
   async run(gateway: Gateway, { attribute, comparator = 'eq', match = 'all', ...asked }, { signal }) {
     const { clock, engine, recent } = gateway;
     const { devices, values } = engine.core;
-    const fits = comparison(comparator, asked.value as Json);
     const timeout = spanOf(asked.timeout, 'timeout', LONGEST_MS) ?? 10_000;
     const stableFor = spanOf(asked.stable_for, 'stable_for', timeout - 1) ?? 0;
-    const ids = [...new Set(asked.devices.map(ref => devices.require(ref)))].map(device => {
-      if (Object.hasOwn(device.attributes, attribute)) return device.id;
+    const asking = [...new Set(asked.devices.map(ref => devices.require(ref)))];
+    const types = asking.map(device => {
+      const type = Object.hasOwn(device.attributes, attribute) ? device.attributes[attribute] : undefined;
+      if (type) return type;
       throw new CausewayError('NOT_FOUND', `${device.id} has no attribute "${attribute}"`, {
         path: 'attribute',
         hint: didYouMean(attribute, Object.keys(device.attributes)),
       });
     });
+    const ids = asking.map(({ id }) => id);
+    const isEqual = comparator === 'eq' || comparator === 'ne';
+    const wanted = asked.value as Json;
+    const fits = comparison(comparator, isEqual ? asWritten(wanted, types) : wanted);
     // Those that were comparable once are not told as numberless at the end.
     const comparable = new Set<string>();
     // By the events, one after the other: the present may have moved on by the time an event is told.

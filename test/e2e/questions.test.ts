@@ -143,3 +143,21 @@ describe('a device of another system', () => {
       });
   });
 });
+
+describe('to wait for a word', () => {
+  const wait = (value: unknown) =>
+    gateway.call('wait_for_state', { devices: ['virtual:switched'], attribute: 'switch', value, timeout: '1s' });
+  beforeAll(() =>
+    gateway.call('create_device', { name: 'switched', capabilities: ['switch'], values: { switch: 'on' } }),
+  );
+
+  it('takes it as commands do, however it is written', async () => {
+    for (const value of ['on', 'ON', true, ['off', 'On']]) expect(await wait(value)).toMatchObject({ met: true });
+  });
+
+  it('is refused at once for one that it never is', async () => {
+    await expect(wait('onn')).rejects.toMatchObject({
+      error: { code: 'VALUE_INVALID', path: 'value', hint: 'did you mean "on"?' },
+    });
+  });
+});
