@@ -1,6 +1,6 @@
 // `causeway device …`: devices of the running gateway.
 import { pairs, readObject } from './input.ts';
-import { table, yaml } from './output.ts';
+import { nothing, table, yaml } from './output.ts';
 import type { Verb } from './parts.ts';
 
 const COLUMNS = ['id', 'alias', 'room', 'availability', 'name'];
@@ -17,7 +17,7 @@ export const device: Verb = (program, { io, gateway, show }) => {
     .option('--capability <name>', 'only with this capability')
     .action(async (options: Record<string, string>, command) => {
       const answer = await gateway(command).call('list_devices', options);
-      show(command, answer, table(answer.devices as Record<string, unknown>[], COLUMNS, 'no devices'));
+      show(command, answer, table(answer.devices as Record<string, unknown>[], COLUMNS, nothing('no devices', answer)));
     });
 
   group

@@ -1,7 +1,7 @@
 // `causeway events`: what happened, and with --follow what happens.
 import { sleep } from '../lib/clock.ts';
 import { Unreachable } from './client.ts';
-import { eventLine } from './output.ts';
+import { eventLine, nothing } from './output.ts';
 import type { Verb } from './parts.ts';
 
 const RETRY_MS = 1_000;
@@ -32,7 +32,7 @@ export const events: Verb = (program, { io, gateway, show }) => {
       if (!follow) {
         const answer = await client.call('list_events', { ...filter, limit });
         const list = answer.events as Record<string, unknown>[];
-        return show(command, answer, list.length > 0 ? list.map(eventLine).join('\n') : 'no events');
+        return show(command, answer, list.length > 0 ? list.map(eventLine).join('\n') : nothing('no events', answer));
       }
       for (let connected = false; !io.signal.aborted; ) {
         try {

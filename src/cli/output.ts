@@ -1,13 +1,13 @@
 // How the CLI shows things: tables, YAML, one line an event.
 import { stringify } from 'yaml';
 
-/** Rows as aligned columns; `nothing` stands where there are no rows. */
+/** Rows as aligned columns; `empty` stands where there are no rows. */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
   columns: readonly string[],
-  nothing: string,
+  empty: string,
 ): string {
-  if (rows.length === 0) return nothing;
+  if (rows.length === 0) return empty;
   const cells = [
     columns.map(column => column.toUpperCase()),
     ...rows.map(row => columns.map(column => cellOf(row[column]))),
@@ -22,6 +22,10 @@ export function table(
     )
     .join('\n');
 }
+
+/** What stands in the place of an empty list: with why, where the gateway says it. */
+export const nothing = (what: string, { hint }: Readonly<Record<string, unknown>>): string =>
+  typeof hint === 'string' ? `${what}: ${hint}` : what;
 
 function cellOf(value: unknown): string {
   if (value === undefined || value === null) return '-';

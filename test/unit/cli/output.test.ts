@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pairs } from '../../../src/cli/input.ts';
-import { eventLine, table } from '../../../src/cli/output.ts';
+import { eventLine, nothing, table } from '../../../src/cli/output.ts';
 
 describe('a table', () => {
   it('aligns its columns, and shows what is missing as a dash', () => {
@@ -12,6 +12,11 @@ describe('a table', () => {
     expect(table(rows, ['id', 'name'], '')).toBe('ID       NAME\na        Short\nlong-id  -\nb        {"x":1}');
     expect(table([], ['id'], 'none')).toBe('none');
   });
+});
+
+it('an empty list says why, where the gateway does', () => {
+  expect(nothing('no devices', { devices: [], hint: 'did you mean "hall"?' })).toBe('no devices: did you mean "hall"?');
+  expect(nothing('no devices', { devices: [] })).toBe('no devices');
 });
 
 describe('an event', () => {
