@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { swapDevice } from '../engine/analysis/swap.ts';
 import type { Entry } from '../engine/rules/rulebook.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
+import { didYouMean } from '../lib/text.ts';
 import type { Device } from '../model/device.ts';
 import { DeviceRef } from '../model/device.ts';
 import type { Finding } from '../model/finding.ts';
@@ -91,6 +92,7 @@ const swap = defineOp({
       if (places.length > 0) changes.push({ entry, body, places });
       if (texts.length > 0) left.push({ rule: entry.id, places: [...texts] });
     }
+    const known = [...devices.all().map(({ id }) => id), ...Object.keys(devices.aliases())];
     const misfits = changes.flatMap(change => misfitsOf(gateway, change, device));
     const answer = {
       from,
@@ -98,6 +100,11 @@ const swap = defineOp({
       rules: changes.map(({ entry, places }) => ({ rule: entry.id, places: [...places] })),
       ...(left.length > 0 && { left, left_note: 'these texts have the id within other words: look at them yourself' }),
       elsewhere: elsewhere(gateway, from),
+      ...(changes.length === 0 && {
+        hint: devices.get(from)
+          ? `no rule names ${from} by its id, so there is nothing to change in rules`
+          : `no rule names ${from}, and there is no such device; ${didYouMean(input.from, known)}`,
+      }),
       ...(changes.length > 0 &&
         device.id === input.to && {
           advice: `give it an alias in house.yaml (aliases: { my-name: "${device.id}" }) and name that in rules: the next swap is one line there`,

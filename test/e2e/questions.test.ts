@@ -161,3 +161,15 @@ describe('to wait for a word', () => {
     });
   });
 });
+
+describe('a swap that changes no rule', () => {
+  it.each([
+    ['virtual:lmap', 'did you mean "virtual:lamp"?'],
+    ['virtual:lamp', 'nothing to change'],
+  ])('of %s says why', async (from, hint) => {
+    expect(await gateway.call('swap_device', { from, to: 'virtual:switched' })).toMatchObject({
+      rules: [],
+      hint: expect.stringContaining(hint),
+    });
+  });
+});
