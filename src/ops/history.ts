@@ -114,6 +114,14 @@ interface Line {
   readonly value: { readonly level: string; readonly message: string };
 }
 
+/** Why there is no line: the logs of most systems are only followed where config.yaml says so. */
+function noLines({ engine }: Gateway, backend: string | undefined): string {
+  const backends = [...engine.core.devices.allBackends().keys()];
+  if (backend !== undefined && !backends.includes(backend))
+    return `there is no backend "${backend}"; ${didYouMean(backend, backends)}`;
+  return 'no line is kept that fits: there are those of backends with `logs` in config.yaml, since they are followed; search_tools "log" has operations that ask a system itself';
+}
+
 const listLogs = defineOp({
   name: 'list_logs',
   title: 'Logs of bridged systems',
@@ -165,6 +173,7 @@ const listLogs = defineOp({
         ...(device !== backend && { device }),
         ...value,
       })),
+      ...(found.length === 0 && { hint: noLines(gateway, input.backend) }),
     };
   },
 });

@@ -173,3 +173,12 @@ describe('a swap that changes no rule', () => {
     });
   });
 });
+
+describe('a question about logs', () => {
+  it.each([
+    [{}, 'config.yaml'],
+    [{ backend: 'virtaul' }, 'did you mean "virtual"?'],
+  ])('%o that finds none says why', async (input, hint) => {
+    expect(await gateway.call('list_logs', input)).toEqual({ lines: [], hint: expect.stringContaining(hint) });
+  });
+});
