@@ -1,9 +1,11 @@
 // `causeway connect CLIENT`: what a client must be told to reach this gateway. Nothing is written without --write.
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CausewayError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { CLIENTS, type ClientName, type Connection, snippetFor } from './connect-clients.ts';
+import { whole } from './input.ts';
 import type { Verb } from './parts.ts';
 
 interface Options {
@@ -20,7 +22,7 @@ export const connect: Verb = (program, { parts, io, gateway, show }) => {
     .description(`how to connect ${Object.keys(CLIENTS).join(', ')}`)
     .option('--write', 'put it into the client’s configuration file')
     .option('--mqtt-host <host>', 'address of the broker', io.env.CAUSEWAY_MQTT__HOST ?? '127.0.0.1')
-    .option('--mqtt-port <port>', 'port of the broker', Number, Number(io.env.CAUSEWAY_MQTT__PORT ?? 1883))
+    .option('--mqtt-port <port>', 'port of the broker', whole, Number(io.env.CAUSEWAY_MQTT__PORT ?? 1883))
     .option('--user <name>', 'user at the broker')
     .action(async (name: string, options: Options, command) => {
       const { url, token } = gateway(command);

@@ -1,6 +1,8 @@
 // `causeway events`: what happened, and with --follow what happens.
+
 import { sleep } from '../lib/clock.ts';
 import { Unreachable } from './client.ts';
+import { whole } from './input.ts';
 import { eventLine, nothing } from './output.ts';
 import type { Verb } from './parts.ts';
 
@@ -19,7 +21,7 @@ export const events: Verb = (program, { io, gateway, show }) => {
     .command('events')
     .description('the newest events; with --follow those that come, until Ctrl-C')
     .option('-f, --follow', 'go on with what happens')
-    .option('-n, --limit <n>', 'how many', Number, 20)
+    .option('-n, --limit <n>', 'how many', whole, 20)
     .option('--device <id>', 'only of this device')
     .option('--attribute <name>', 'only of this attribute')
     .action(async ({ follow, limit, device, attribute }: Options, command) => {

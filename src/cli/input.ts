@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { InvalidArgumentError } from 'commander';
 import { CausewayError } from '../lib/errors.ts';
 import { type Json, parseJson } from '../lib/json.ts';
 import { parseYaml } from '../lib/yaml.ts';
@@ -23,6 +24,12 @@ export async function readObject(file: string, io: CliIo): Promise<Record<string
   const { value } = parseYaml(await readText(file, io), { file });
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new CausewayError('INPUT_INVALID', `${file} holds no object`, { hint: 'it must be a map of keys and values' });
+}
+
+/** A whole number as an option has it. @throws InvalidArgumentError, which ends as a wrong command line */
+export function whole(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 /** `level=50 color=#fff` as an object; values are JSON where they parse as it, else text. */

@@ -1,5 +1,5 @@
 // `causeway rule …`: rules of the running gateway.
-import { pairs, readObject } from './input.ts';
+import { pairs, readObject, whole } from './input.ts';
 import { table, yaml } from './output.ts';
 import { CliExit, EXIT, type Verb } from './parts.ts';
 
@@ -45,7 +45,7 @@ export const rule: Verb = (program, { io, gateway, show }) => {
   group
     .command('update <id> <file>')
     .description(`replace a rule by ${FILE}`)
-    .option('--revision <n>', 'only if the rule still has this revision', Number)
+    .option('--revision <n>', 'only if the rule still has this revision', whole)
     .option('--dry-run', 'check everything, change nothing')
     .action(async (id: string, file: string, options: { revision?: number; dryRun?: boolean }, command) => {
       const { revision, dryRun } = options;

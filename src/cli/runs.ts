@@ -1,4 +1,5 @@
 // `causeway run …`: what rules did, and why they did not.
+import { whole } from './input.ts';
 import { table, yaml } from './output.ts';
 import type { Verb } from './parts.ts';
 
@@ -12,7 +13,7 @@ export const run: Verb = (program, { gateway, show }) => {
     .command('list [rule]')
     .description('runs and refusals, newest first')
     .option('--outcome <outcome>', 'only these: refused, completed, failed, cancelled …')
-    .option('--limit <n>', 'how many', Number)
+    .option('--limit <n>', 'how many', whole)
     .action(async (rule: string | undefined, options: Record<string, unknown>, command) => {
       const answer = await gateway(command).call('list_runs', { ...(rule !== undefined && { rule }), ...options });
       show(command, answer, table(answer.runs as Record<string, unknown>[], COLUMNS, 'no runs yet'));

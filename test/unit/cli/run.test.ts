@@ -30,6 +30,8 @@ describe('the command line', () => {
     expect(await cli(['rul'])).toMatchObject({ code: 2, err: expect.stringContaining("unknown command 'rul'") });
     expect((await cli(['rule', 'get'])).code).toBe(2);
     expect((await cli(['user', 'add', 'x'])).err).toContain('--role');
+    for (const line of ['events -n abc', 'run list --limit 1.5', 'rule update a b.yaml --revision new'])
+      expect(await cli(line.split(' '))).toMatchObject({ code: 2, err: expect.stringContaining('whole number') });
   });
 
   it('ends with 3 when no gateway answers, and says what to do', async () => {
