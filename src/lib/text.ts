@@ -35,6 +35,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   const all = [...known];
   const near = nearest(name, all);
   if (near) return `did you mean "${near}"?`;
+  if (all.length === 0) return 'there are none';
   const some = all.slice(0, 8).join(', ');
-  return all.length > 8 ? `known are ${some}, … (${all.length})` : `known are ${some || 'none yet'}`;
+  return all.length > 8 ? `known are ${some}, … (${all.length})` : `known are ${some}`;
 }

@@ -144,6 +144,22 @@ describe('a device of another system', () => {
   });
 });
 
+describe('a virtual device', () => {
+  it('of nothing is refused with what could be written', async () => {
+    expect(await refusal('create_device', { name: 'empty' })).toMatchObject({
+      code: 'INPUT_INVALID',
+      message: expect.stringContaining('capabilities: ["switch"]'),
+    });
+  });
+
+  it('without commands says so', async () => {
+    expect(await refusal('send_command', { device: 'house:notify', command: 'speak' })).toMatchObject({
+      code: 'COMMAND_UNKNOWN',
+      hint: 'there are none',
+    });
+  });
+});
+
 describe('to wait for a word', () => {
   const wait = (value: unknown) =>
     gateway.call('wait_for_state', { devices: ['virtual:switched'], attribute: 'switch', value, timeout: '1s' });

@@ -50,7 +50,8 @@ export const VirtualSpec = z
   })
   .refine(spec => spec.capabilities.length > 0 || Object.keys(spec.attributes).length > 0, {
     path: ['capabilities'],
-    error: 'a device needs a capability or an attribute',
+    error:
+      'a device needs a capability or an attribute: capabilities: ["switch"], or attributes: { rain: { type: "number" } }',
   })
   .meta({
     id: 'VirtualDevice',
