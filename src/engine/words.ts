@@ -31,6 +31,12 @@ export function valueWords(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+/** `level 30, duration 2`: what goes with something, by name. */
+export const fieldWords = (fields: object): string =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name} ${valueWords(value)}`)
+    .join(', ');
+
 /** "for 5m", or nothing. */
 export const forWords = (value: unknown): string =>
   value === undefined ? '' : ` and stays so for ${valueWords(value)}`;

@@ -5,7 +5,7 @@ import { Target } from '../../model/target.ts';
 import type { Json } from '../../model/value.ts';
 import { DynamicValue, stepFields } from '../fields.ts';
 import { type Answer, defineAction, type Progress } from '../kind.ts';
-import { targetWords } from '../words.ts';
+import { fieldWords, listWords, targetWords } from '../words.ts';
 import { dynamicMs } from './delay.ts';
 
 const schema = z
@@ -42,7 +42,10 @@ interface Sent extends Record<string, Json> {
 export const command = defineAction({
   type: 'command',
   schema,
-  describe: config => `tell ${targetWords(config.device)} to ${config.command}`,
+  describe: ({ device, command, args = {} }) => {
+    const given = Array.isArray(args) ? listWords(args, 'and') : fieldWords(args);
+    return `tell ${targetWords(device)} to ${command}${given ? ` (${given})` : ''}`;
+  },
   start(config, context): Progress {
     const all = context.view.members(config.device);
     // Of a selector those that know the command are meant; where none does, the gate says so.

@@ -7,6 +7,7 @@ import type { Json } from '../../model/value.ts';
 import { OneOrMany, triggerFields } from '../fields.ts';
 import { defineTrigger, type Edge, type TriggerContext } from '../kind.ts';
 import { keys } from '../signals.ts';
+import { fieldWords } from '../words.ts';
 import { type Asked, type Entry, isOver, isReached, measureOf, withAdded } from './flow-window.ts';
 import { causeOf } from './level.ts';
 
@@ -128,10 +129,14 @@ function makeRoom(context: TriggerContext, within: number): void {
 export const flow = defineTrigger({
   type: 'flow',
   schema,
-  describe: config =>
-    config.within === undefined
-      ? 'when a network conversation fits'
-      : `when network conversations within ${config.within} reach ${config.count ?? `a sum of ${config.sum?.above}`}`,
+  describe: ({ where = {}, within, count, distinct, sum, per }) => {
+    const which = Object.keys(where).length > 0 ? ` (${fieldWords(where)})` : '';
+    if (within === undefined) return `when there is a network conversation${which}`;
+    const reached = sum
+      ? `a sum of ${sum.field} above ${sum.above}`
+      : `${count}${distinct ? ` different ${distinct}` : ''}`;
+    return `when network conversations${which} within ${within} reach ${reached}${per ? ` of one ${per}` : ''}`;
+  },
   attach: (config, context) => ({
     edges$: context.signal(keys.flow).pipe(
       // What a console told before it was ready has happened before.
