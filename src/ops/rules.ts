@@ -212,7 +212,9 @@ const control = (
     async run(gateway: Gateway, input, { dryRun }) {
       const entry = gateway.rulebook.require(input.id);
       if (!dryRun) await gateway.engine.do(() => act(gateway, input.id));
-      return ruleState(gateway, entry);
+      const state = ruleState(gateway, entry);
+      const stays = name === 'enable_rule' && state.status === 'suspended';
+      return { ...state, ...(stays && { hint: hintFor('suspended', entry.id) }) };
     },
   });
 
@@ -241,7 +243,7 @@ const resumeRule = control(
 /** What to do about a run that was refused. */
 function hintFor(refused: Refusal, rule: string): string {
   if (refused === 'panic') return 'set_panic with panic: false ends it';
-  if (refused === 'suspended') return 'get_rule says which loop it closed; mend it, then resume_rule';
+  if (refused === 'suspended') return 'it stays suspended: get_rule says why and what would mend it; then resume_rule';
   return `list_runs with rule: "${rule}" has what was seen: each condition with its values`;
 }
 

@@ -2,6 +2,7 @@
 // what to do next.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kit/eventually.ts';
 import { CallError, type GatewayProcess, gatewayKit, type Home } from '../kit/gateway-process.ts';
 
 const kit = gatewayKit();
@@ -75,6 +76,32 @@ describe('a question about rules and runs', () => {
       },
     }),
   );
+
+  it('says of one that is suspended that enabling it does not help', async () => {
+    const follow = (from: string, to: string) => ({
+      id: `${from}-${to}`,
+      name: 'Follow',
+      triggers: [{ type: 'state', device: `virtual:${from}`, attribute: 'switch' }],
+      actions: [{ type: 'command', device: `virtual:${to}`, command: 'toggle' }],
+    });
+    for (const name of ['left', 'right'])
+      await gateway.call('create_device', { name, capabilities: ['switch'], values: { switch: 'off' } });
+    await gateway.call('create_rule', { rule: follow('left', 'right') });
+    await gateway.call('create_rule', { rule: follow('right', 'left') });
+    await gateway.call('send_command', { device: 'virtual:left', command: 'on' });
+    const suspended = async () => (await gateway.call('list_rules', { status: 'suspended' })).rules[0];
+    await eventually(async () => (await suspended()) !== undefined, 'a rule that is suspended');
+    const { id } = await suspended();
+    expect(await gateway.call('enable_rule', { id })).toMatchObject({
+      status: 'suspended',
+      hint: expect.stringContaining('resume_rule'),
+    });
+    expect(await gateway.call('run_rule', { id })).toMatchObject({
+      refused: 'suspended',
+      hint: expect.stringContaining('resume_rule'),
+    });
+    expect(await gateway.call('resume_rule', { id })).not.toHaveProperty('hint');
+  });
 
   it('names the words that there are where one is none of them', async () => {
     expect(await refusal('list_rules', { status: 'broken' })).toMatchObject({
