@@ -68,7 +68,8 @@ const exchange = (
   way: { isOpen: boolean },
 ): Promise<HubAnswer> =>
   new Promise((resolve, reject) => {
-    const { request: begin } = url.startsWith('https:') ? https : http;
+    const isSecure = url.startsWith('https:');
+    const { request: begin } = isSecure ? https : http;
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const sent = begin(url, {
       method: body === undefined ? 'GET' : 'POST',
@@ -76,8 +77,9 @@ const exchange = (
       headers: { ...headers, ...length },
     });
     sent.once('socket', socket => {
-      if (socket.connecting) socket.once('connect', () => void (way.isOpen = true));
-      else way.isOpen = true;
+      if (sent.reusedSocket) way.isOpen = true;
+      // Before its certificate is good nothing leaves.
+      else socket.once(isSecure ? 'secureConnect' : 'connect', () => void (way.isOpen = true));
     });
     sent.once('error', reject);
     sent.once('response', response => {
@@ -107,7 +109,9 @@ function unreachable(host: string, error: unknown): Failure {
   const code = (error as { code?: string }).code;
   const why = code === undefined || code === 'ABORT_ERR' ? 'no answer' : code;
   const offline = new CausewayError('BACKEND_OFFLINE', `the hub at ${host} cannot be reached (${why})`, {
-    hint: 'see whether it has power and is on the network, and check its url in config.yaml',
+    hint: /CERT|TLS|SSL|VERIFY|EPROTO/.test(why)
+      ? 'set its url in config.yaml to http://, or give the hub a certificate that is trusted (NODE_EXTRA_CA_CERTS)'
+      : 'see whether it has power and is on the network, and check its url in config.yaml',
   });
   return { passing: true, uncertain: false, error: offline };
 }
@@ -115,7 +119,10 @@ function unreachable(host: string, error: unknown): Failure {
 function brokenOff(host: string, what: string, afterMs: number | undefined): Failure {
   const why = afterMs === undefined ? 'broke the connection off' : `did not answer within ${afterMs / 1_000} s`;
   const message = `the hub at ${host} ${why}: ${what}`;
-  return { passing: true, uncertain: true, error: new CausewayError('BACKEND_TIMEOUT', message) };
+  const error = new CausewayError('BACKEND_TIMEOUT', message, {
+    hint: 'see whether the hub is overloaded or is being restarted; its own log says what keeps it busy',
+  });
+  return { passing: true, uncertain: true, error };
 }
 
 /** The data of an answer of the Maker API. Throws a `Failure` for all that is none. */

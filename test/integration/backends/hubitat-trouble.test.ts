@@ -1,11 +1,14 @@
 // Trouble with hubs: wrong credentials, outages, overload, odd answers, many devices. One hub's trouble stays its own.
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { request } from '../../../src/backends/hubitat/http.ts';
 import { supervise } from '../../../src/backends/supervisor.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { simMany, startHubSimulator } from '../../simulators/hubitat/index.ts';
+import { certificate } from '../../simulators/unifi/certificate.ts';
 import { commandTo, patience, recorder } from '../../unit/backends/kit.ts';
 import { jumpingClock, passing } from './clock.ts';
 import { backendAt, recordingLog, stageHub } from './hubitat-kit.ts';
@@ -113,6 +116,22 @@ describe('a wrong address', () => {
     const { offline, supervised } = await begin(gone);
     expect(await offline()).toMatch(/eventsocket cannot be opened/);
     expect(await supervised.test()).toMatchObject({ ok: false, message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  test('with a certificate that is not trusted says so, and no command is in doubt for it', async () => {
+    const server = createTlsServer(certificate, (_, response) => response.end('[]'));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    ends.push(async () => server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { offline, supervised } = await begin({ url, app: 12, token: 'x' });
+    expect(await offline()).toMatch(/certificate/);
+    expect(await supervised.test()).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/cannot be reached \(.*CERT/),
+      hint: expect.stringContaining('http://'),
+    });
+    const asked = request(systemClock, { url, what: '/', timeoutMs: 5_000, signal: patience() });
+    await expect(asked).rejects.toMatchObject({ uncertain: false });
   });
 
   test('at which something else answers with pages says so', async () => {
