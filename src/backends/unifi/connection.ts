@@ -14,11 +14,12 @@ import { type ConsoleClient, createClient, type Sessions } from './console/clien
 import type { Http } from './console/http.ts';
 import { type LogMemory, noLog, pollLog } from './console/log-poll.ts';
 import { type Probed, probe } from './console/probe.ts';
-import { takeSnapshot } from './console/snapshot.ts';
+import { type Snapshot, takeSnapshot } from './console/snapshot.ts';
 import { keepStream, type Stream } from './console/socket.ts';
 import type { Counters } from './counters.ts';
 import { type FlowChoice, type FlowMemory, noFlows, pollFlows } from './flows/poll.ts';
 import { RecentFlows } from './flows/recent.ts';
+import { GONE_MS } from './network/absent.ts';
 import { type ClientMemory, noClients } from './network/clients.ts';
 import { createNetwork, type Network } from './network/network.ts';
 import { createTold, type Told } from './network/told.ts';
@@ -38,6 +39,8 @@ export interface Memory {
   readonly log: LogMemory;
   readonly flows: FlowMemory;
   readonly recentFlows: RecentFlows;
+  /** Since when its lists are empty that never are, elapsed ms. */
+  emptySince: number | undefined;
   /** There was a connection before this one. */
   wasConnected: boolean;
   /** What was said once. */
@@ -50,6 +53,7 @@ export const nothingRemembered = (): Memory => ({
   log: noLog(),
   flows: noFlows(),
   recentFlows: new RecentFlows(),
+  emptySince: undefined,
   wasConnected: false,
   said: new Set(),
 });
@@ -109,6 +113,7 @@ export class Connection {
   private cancelSoon: Cancel | undefined;
   private cancelLog: Cancel = () => {};
   private cancelFlows: Cancel = () => {};
+  private cancelComplete: Cancel = () => {};
   /** Looks follow each other. */
   private work: Promise<void> = Promise.resolve();
 
@@ -157,18 +162,23 @@ export class Connection {
 
   /** @throws as `probe` and `takeSnapshot` */
   async open(): Promise<void> {
-    const { id: backend, config, counters, http, log, sessions, memory } = this.parts;
+    const { id: backend, clock, config, counters, http, log, sessions, memory } = this.parts;
     const { client, told } = this;
     const { signal } = this.ending;
     const probed = await probe({ backend, site: config.site, client, http, signal, sessions, counters, log });
     const network = this.networkOf(probed);
     this.opened = { network, probed };
-    network.takeSnapshot(await takeSnapshot({ ...this.parts, client }, true));
+    const snapshot = await takeSnapshot({ ...this.parts, client }, true);
+    this.refuseEmpty(snapshot);
+    network.takeSnapshot(snapshot);
     if (this.ending.signal.aborted) return;
-    await told.tellAll();
+    // What is not in them now may be there all the same.
+    const isPart = this.isYoung(probed, GONE_MS) || snapshot.devices.length === 0 || snapshot.users?.length === 0;
+    await told.tellAll(!isPart);
     if (this.ending.signal.aborted) return;
     this.isReady = true;
     memory.wasConnected = true;
+    if (isPart) this.cancelComplete = clock.after(GONE_MS, () => told.tellDevices());
     this.follow(network);
     this.pollLater();
   }
@@ -176,18 +186,38 @@ export class Connection {
   /** Ends it; what is on its way is given up. */
   close(): void {
     this.isReady = false;
-    const { cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon } = this;
-    const pending = [cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon];
+    const { cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, cancelComplete } = this;
+    const pending = [cancelPoll, cancelSettle, cancelLog, cancelFlows, cancelSoon, cancelComplete];
     for (const cancel of pending) cancel?.();
     this.stream?.close();
     this.ending.abort(new CausewayError('BACKEND_OFFLINE', `the connection to the console ${this.parts.id} has ended`));
   }
 
-  private networkOf({ siteName, version, uptime }: Probed): Network {
+  /** It has just started: its lists may lack what is there. */
+  private isYoung({ uptime }: Probed, ms: number): boolean {
+    return uptime !== undefined && uptime * 1_000 < ms;
+  }
+
+  /** A console that knows of no device and no client is starting; after minutes it is believed. @throws BACKEND_OFFLINE */
+  private refuseEmpty({ devices, users, stations }: Snapshot): void {
+    const { clock, id, memory } = this.parts;
+    if (devices.length > 0 || (users ?? stations).length > 0) {
+      memory.emptySince = undefined;
+      return;
+    }
+    memory.emptySince ??= clock.elapsed();
+    if (clock.elapsed() - memory.emptySince >= GONE_MS) return;
+    throw new CausewayError('BACKEND_OFFLINE', `the console ${id} lists neither devices nor clients: it is starting`, {
+      hint: 'wait some minutes; if its own pages show them, check site in config.yaml',
+    });
+  }
+
+  private networkOf(probed: Probed): Network {
+    const { siteName, version } = probed;
     const { id: backend, config, counters, clock, log, memory, onConfigured } = this.parts;
     const graceMs = durationMs(config.away_after);
     // A console that has just started has seen nobody yet, and says nothing of what was before.
-    const isYoung = uptime !== undefined && uptime * 1_000 < graceMs;
+    const isYoung = this.isYoung(probed, graceMs);
     return createNetwork({
       backend,
       site: config.site,
@@ -333,6 +363,7 @@ export class Connection {
         this.wantsWhole = false;
         const snapshot = await takeSnapshot({ ...this.parts, client: this.client }, isWhole);
         if (signal.aborted) return;
+        this.refuseEmpty(snapshot);
         network.takeSnapshot(snapshot);
         this.settleLater(network);
         this.pollLater();

@@ -37,7 +37,8 @@ async function stage(answers: Record<string, unknown>, date: string, settings: S
     [`${L}/stat/sysinfo`]: rows(recorded('system-information')),
     [`${L}/stat/sta`]: rows(),
     [`${L}/stat/device`]: rows(),
-    [`${L}/rest/user`]: rows(),
+    // A console that knows of nothing at all is starting.
+    [`${L}/rest/user`]: rows({ mac: '00:00:5e:00:53:99', name: 'Somebody' }),
     [`${L}/rest/wlanconf`]: rows(),
     [`${L}/stat/health`]: recorded('stat-health'),
     [`${V}/wan/load-balancing/status`]: recorded('wan-load-balancing-status'),

@@ -189,6 +189,100 @@ describe('a console', () => {
     expect(valuesOf(sink, `unifi:client:${CLIENT.laptop}`).presence).toBe('not present');
   });
 
+  test('of which no list is there yet is not there: nothing vanishes, and nothing is new when it comes', async () => {
+    const { console, sink, clock, pass } = await stage();
+    const { state } = console;
+    const { clients } = state;
+    const declared = [...sink.declared.keys()].sort();
+    const devices = state.devices.splice(0);
+    await console.down();
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    Object.assign(state, { clients: [], uptimeS: 20 });
+    await console.up();
+    sink.take();
+    await passing(
+      clock,
+      () => sink.lines.some(line => /^offline: .*neither devices nor clients/.test(line)),
+      'offline',
+    );
+    expect(sink.lines).not.toContain('ready');
+    state.clients = clients;
+    state.devices.push(...devices);
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    await pass(400_000);
+    expect([...sink.declared.keys()].sort()).toEqual(declared);
+    expect(sink.lines.filter(line => /^removed|!/.test(line))).toEqual([]);
+    expect(presences(sink.lines).filter(line => line.startsWith(phone))).toEqual([`${phone}/presence=present`]);
+  });
+
+  test('that has just started and does not list all yet does not make the rest vanish, until minutes have passed', async () => {
+    const { console, sink, clock, pass } = await stage();
+    const { state } = console;
+    const [lost] = state.devices.splice(1, 1);
+    await console.down();
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    state.uptimeS = 60;
+    await console.up();
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    await pass(280_000);
+    expect(sink.declared.has(`unifi:device:${lost?.mac}`)).toBe(true);
+    await pass(60_000);
+    expect(sink.declared.has(`unifi:device:${lost?.mac}`)).toBe(false);
+    expect(sink.declared.has(`unifi:device:${DEVICE.hall}`)).toBe(true);
+  });
+
+  test('that suddenly lists nothing is starting: nobody leaves and nothing vanishes', async () => {
+    const { console, sink, clock, pass } = await stage();
+    const { state } = console;
+    const { clients } = state;
+    const devices = state.devices.splice(0);
+    state.clients = [];
+    await passing(
+      clock,
+      () => sink.lines.some(line => /^offline: .*neither devices nor clients/.test(line)),
+      'offline',
+    );
+    await pass(60_000);
+    state.clients = clients;
+    state.devices.push(...devices);
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    await pass(60_000);
+    expect(sink.lines.filter(line => /^removed|!/.test(line))).toEqual([]);
+    expect(presences(sink.lines).filter(line => line.startsWith(phone))).toEqual([`${phone}/presence=present`]);
+  });
+
+  test('whose lists lack something for once takes nothing away, and nothing is new afterwards', async () => {
+    const { console, sink, pass } = await stage({ settings: { poll: '10s' } });
+    const { state } = console;
+    const { clients } = state;
+    const [wlans, devices, wans] = [state.wlans.splice(0), state.devices.splice(1), state.wans.splice(0)];
+    state.clients = [];
+    // As long as it takes until one look is a whole one.
+    await pass(110_000);
+    state.clients = clients;
+    state.wlans.push(...wlans);
+    state.devices.push(...devices);
+    state.wans.push(...wans);
+    await pass(110_000);
+    expect(sink.lines.filter(line => /^removed|^device: |newClient|=not present/.test(line))).toEqual([]);
+  });
+
+  test('whose lists lack something for minutes has it no more', async () => {
+    const { console, sink, pass } = await stage({ settings: { poll: '10s' } });
+    const { state } = console;
+    state.clients = state.clients.filter(({ mac }) => mac !== CLIENT.tablet);
+    const [wlan] = state.wlans.splice(2, 1);
+    const [device] = state.devices.splice(3, 1);
+    const [wan] = state.wans.splice(1, 1);
+    await pass(520_000);
+    expect(sink.lines.filter(line => line.startsWith('removed')).sort()).toEqual([
+      `removed: unifi:client:${CLIENT.tablet}`,
+      `removed: unifi:device:${device?.mac}`,
+      `removed: unifi:wan:${wan?.wan_networkgroup}`,
+      `removed: unifi:wlan:${wlan?._id}`,
+    ]);
+  });
+
   test('that is young when we start says nothing of those whom it has not seen yet', async () => {
     const { sink, pass } = await stage({
       prepare: ({ state }) => {

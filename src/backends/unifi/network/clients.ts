@@ -3,6 +3,7 @@
 import type { Log } from '../../../lib/log.ts';
 import { valuesEqual } from '../../../model/value.ts';
 import { type ClientRow, isRandomMac } from '../console/wire.ts';
+import { createAbsent } from './absent.ts';
 import { createHeard } from './heard.ts';
 import { clientDevice, clientName, clientValues, OF_CONNECTED } from './map-client.ts';
 import { changeOf, type Learned, learn, nobody, type Presence, SETTLE_MS } from './presence.ts';
@@ -95,6 +96,7 @@ export function createClients(parts: ClientParts): Clients {
   const heard = createHeard(elapsed);
   /** By the console: a list that was asked for before still has them. */
   const forgotten = createHeard(elapsed);
+  const absent = createAbsent(elapsed);
   let warned = false;
 
   /** Elapsed ms of an instant by the console's clock, now at most. */
@@ -230,6 +232,7 @@ export function createClients(parts: ClientParts): Clients {
   };
 
   const forget = (mac: string): void => {
+    absent.forget(mac);
     members.delete(mac);
     connected.delete(mac);
     memory.known?.delete(mac);
@@ -251,8 +254,11 @@ export function createClients(parts: ClientParts): Clients {
       for (const row of users ?? []) if (!forgotten.isSince(row.mac, askedAt)) takeUser(row);
       if (users) {
         const remembered = new Set([...users, ...stations].map(({ mac }) => mac));
-        for (const mac of [...members.keys()]) if (!remembered.has(mac)) forget(mac);
-        memory.known ??= remembered;
+        for (const mac of [...members.keys()]) {
+          if (remembered.has(mac) || heard.isSince(mac, askedAt)) absent.forget(mac);
+          else if (absent.isGone(mac)) forget(mac);
+        }
+        if (remembered.size > 0) memory.known ??= remembered;
       }
       for (const [mac, one] of members) {
         const isIn = there.has(mac) || heard.isSince(mac, askedAt);

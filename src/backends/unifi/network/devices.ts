@@ -2,6 +2,7 @@
 import type { Json } from '../../../model/value.ts';
 import { type DeviceRow, definedOf } from '../console/wire.ts';
 import type { Counters } from '../counters.ts';
+import { createAbsent } from './absent.ts';
 import { createHeard } from './heard.ts';
 import { connectivityOf, deviceValues, type MappedDevice, mapDevice } from './map-device.ts';
 import type { Told } from './told.ts';
@@ -22,7 +23,7 @@ export interface DeviceEvent {
 
 /** The devices of a site. */
 export interface Devices {
-  /** All of them; those missing are gone. @param askedAt elapsed ms: what was told since is newer */
+  /** All of them; those missing for long are gone. @param askedAt elapsed ms: what was told since is newer */
   takeList(askedAt: number, rows: readonly DeviceRow[]): void;
   /** News of some; what a row lacks stays as it was. */
   takeRows(rows: readonly DeviceRow[]): void;
@@ -52,6 +53,7 @@ export function createDevices({ backend, site, told, counters, elapsed }: Device
   const known = new Map<string, KnownDevice>();
   const restartedAt = new Map<string, number>();
   const heard = createHeard(elapsed);
+  const absent = createAbsent(elapsed);
   const idOf = (mac: string) => `${backend}:device:${mac}`;
 
   const restarted = (mac: string, how: Json): void => {
@@ -63,6 +65,7 @@ export function createDevices({ backend, site, told, counters, elapsed }: Device
 
   const take = (news: DeviceRow, isWhole: boolean): void => {
     const { mac } = news;
+    absent.forget(mac);
     // Those that wait to be adopted are somebody else's.
     if (news.adopted === false) return;
     const before = known.get(mac);
@@ -107,13 +110,16 @@ export function createDevices({ backend, site, told, counters, elapsed }: Device
   const remove = (mac: string): void => {
     if (known.delete(mac)) told.remove(idOf(mac));
     restartedAt.delete(mac);
+    absent.forget(mac);
   };
 
   return {
     takeList(askedAt, rows) {
       heard.sweep(askedAt);
       const macs = new Set(rows.map(({ mac }) => mac));
-      for (const mac of known.keys()) if (!macs.has(mac) && !heard.isSince(mac, askedAt)) remove(mac);
+      for (const mac of known.keys()) {
+        if (!macs.has(mac) && !heard.isSince(mac, askedAt) && absent.isGone(mac)) remove(mac);
+      }
       for (const row of rows) if (!heard.isSince(row.mac, askedAt)) take(row, true);
     },
     takeRows(rows) {

@@ -1,6 +1,7 @@
 // The site, its WLANs and its WANs.
 import type { Json } from '../../../model/value.ts';
 import { definedOf, type HealthRow, readMonitored, type WanRow, type WlanRow } from '../console/wire.ts';
+import { createAbsent } from './absent.ts';
 import type { Clients } from './clients.ts';
 import type { Devices } from './devices.ts';
 import { createHeard } from './heard.ts';
@@ -10,7 +11,7 @@ import type { Origin, Told } from './told.ts';
 /** The site as a whole. */
 export interface Site {
   readonly id: string;
-  /** All of them. @param askedAt elapsed ms: what was told since is newer */
+  /** All of them; those missing for long are gone. @param askedAt elapsed ms: what was told since is newer */
   takeWlans(askedAt: number, rows: readonly WlanRow[]): void;
   /** News of some. */
   takeWlanRows(rows: readonly WlanRow[]): void;
@@ -40,6 +41,7 @@ export interface SiteParts {
 export function createSite({ backend, site, name, version, told, clients, devices, elapsed }: SiteParts): Site {
   const id = `${backend}:site:${site}`;
   const heard = createHeard(elapsed);
+  const absent = createAbsent(elapsed);
   const wlanId = (wlan: string) => `${backend}:wlan:${wlan}`;
   const wanId = (group: string) => `${backend}:wan:${group}`;
   const wlans = new Map<string, WlanRow>();
@@ -49,6 +51,7 @@ export function createSite({ backend, site, name, version, told, clients, device
   told.set(id, { version });
 
   const takeWlan = (row: WlanRow, bySsid: ReadonlyMap<string, number>): void => {
+    absent.forget(wlanId(row._id));
     const now = { ...wlans.get(row._id), ...definedOf(row), _id: row._id };
     wlans.set(row._id, now);
     told.declare(wlanDevice(wlanId(row._id), now));
@@ -56,6 +59,7 @@ export function createSite({ backend, site, name, version, told, clients, device
   };
 
   const removeWlan = (wlan: string): void => {
+    absent.forget(wlanId(wlan));
     if (wlans.delete(wlan)) told.remove(wlanId(wlan));
   };
 
@@ -65,7 +69,12 @@ export function createSite({ backend, site, name, version, told, clients, device
   const takeWans = (rows: readonly WanRow[]): void => {
     const groups = new Set(rows.map(({ wan_networkgroup: group }) => group));
     for (const group of wans.keys()) {
-      if (groups.has(group)) continue;
+      if (groups.has(group)) {
+        absent.forget(wanId(group));
+        continue;
+      }
+      if (!absent.isGone(wanId(group))) continue;
+      absent.forget(wanId(group));
       wans.delete(group);
       told.remove(wanId(group));
     }
@@ -111,7 +120,9 @@ export function createSite({ backend, site, name, version, told, clients, device
     takeWlans(askedAt, rows) {
       heard.sweep(askedAt);
       const ids = new Set(rows.map(({ _id }) => _id));
-      for (const wlan of wlans.keys()) if (!ids.has(wlan) && !heard.isSince(wlan, askedAt)) removeWlan(wlan);
+      for (const wlan of wlans.keys()) {
+        if (!ids.has(wlan) && !heard.isSince(wlan, askedAt) && absent.isGone(wlanId(wlan))) removeWlan(wlan);
+      }
       const { bySsid } = clients.count();
       for (const row of rows) if (!heard.isSince(row._id, askedAt)) takeWlan(row, bySsid);
     },

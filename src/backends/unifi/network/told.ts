@@ -33,8 +33,13 @@ export interface Told {
   set(id: string, values: Values): void;
   /** A momentary event; during a snapshot it is none. */
   happen(id: string, name: string, value: Json, origin?: Origin): void;
-  /** All devices and values, between `online` and `ready`; from then on news are told as they come. */
-  tellAll(): Promise<void>;
+  /**
+   * All devices and values, between `online` and `ready`; from then on news are told as they come.
+   * @param isAll false: there may be more devices than these; see `tellDevices`
+   */
+  tellAll(isAll?: boolean): Promise<void>;
+  /** That there are these devices and no others. */
+  tellDevices(): void;
 }
 
 interface Entry {
@@ -63,6 +68,8 @@ export function createTold(sink: BackendSink, counters: Counters, elapsed: () =>
     counters.misfits++;
     return null;
   };
+
+  const tellDevices = () => sink.devices([...entries.values()].map(({ device }) => device));
 
   return {
     isLive: () => isLive,
@@ -110,9 +117,11 @@ export function createTold(sink: BackendSink, counters: Counters, elapsed: () =>
         ...(eventId !== undefined && { id: eventId }),
       });
     },
-    async tellAll() {
+    tellDevices,
+    async tellAll(isAll = true) {
       sink.online();
-      sink.devices([...entries.values()].map(({ device }) => device));
+      if (isAll) tellDevices();
+      else for (const { device } of entries.values()) sink.device(device);
       let count = 0;
       for (const [id, { values }] of [...entries]) {
         for (const [attribute, { value }] of values) report(id, attribute, value);

@@ -122,6 +122,19 @@ describe('a list that was asked for before', () => {
     ]);
   });
 
+  test('a new client came does not take it away, so that it is new once', async () => {
+    const { at, network, list, sink, sta } = await stage();
+    const newcomer = '02:00:5e:00:53:77';
+    at(300_000);
+    network.takeMessage('sta:sync', [sta({ mac: newcomer, last_seen: (EPOCH + 300_000) / 1_000 })]);
+    at(300_100);
+    network.takeSnapshot(list(299_900, { users: [sta()] }));
+    at(330_000);
+    network.takeSnapshot(list(329_900, { sta: [sta(), sta({ mac: newcomer })], users: [sta()] }));
+    const lines = sink.take().filter(line => line.includes(newcomer));
+    expect(lines.filter(line => /^removed|newClient/.test(line))).toHaveLength(1);
+  });
+
   test('a client was forgotten does not bring it back', async () => {
     const { at, network, list, sink } = await stage();
     at(1_000);
