@@ -132,12 +132,12 @@ export class Connection {
   get view(): View | undefined {
     if (!this.isReady || !this.opened) return undefined;
     const { told, client } = this;
-    const { id: backend, clock, config } = this.parts;
+    const { id: backend, config } = this.parts;
     return {
       ...this.opened,
       client,
       site: config.site,
-      consoleNow: () => clock.elapsed() + this.consoleOffset(),
+      consoleNow: this.consoleNow,
       value: told.value,
       values: told.values,
       name: id => told.device(id)?.name ?? id,
@@ -237,6 +237,8 @@ export class Connection {
     });
   }
 
+  private readonly consoleNow = (): number => this.parts.clock.elapsed() + this.consoleOffset();
+
   private readonly consoleOffset = (): number => {
     const { clock } = this.parts;
     return this.client.consoleOffset() ?? clock.now() - clock.elapsed();
@@ -259,6 +261,8 @@ export class Connection {
         if (kind === 'events') this.hasSocketEvents = true;
         network.takeMessage(kind, data);
         this.settleLater(network);
+        // What happened until now was told by it: the log must not tell it again when it is gone.
+        if (this.hasSocketEvents) memory.log.startedAt = this.consoleNow();
       },
       // What happened since the snapshot, or while it was away, is found by a look.
       onOpen: () => this.look(),
@@ -281,7 +285,7 @@ export class Connection {
       counters,
       log,
       memory: memory.log,
-      consoleNow: () => clock.elapsed() + this.consoleOffset(),
+      consoleNow: this.consoleNow,
       isNeeded: () => !(this.stream?.isOpen && this.hasSocketEvents),
       onRows: rows => {
         network.takeLog(rows);
@@ -300,7 +304,7 @@ export class Connection {
       counters,
       log,
       memory: memory.flows,
-      consoleNow: () => clock.elapsed() + this.consoleOffset(),
+      consoleNow: this.consoleNow,
       onFlow(flow) {
         memory.recentFlows.tell(flow);
         sink.report({ type: 'flow', site: config.site, flow: { ...flow } as unknown as Json });

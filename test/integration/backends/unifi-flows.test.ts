@@ -150,6 +150,20 @@ describe('flows', () => {
     expect(flows().map(({ id }) => id)).toEqual([missed.id]);
   });
 
+  test('that a console did not tell for a moment are told when it does', async () => {
+    const { console, flows, pass, log } = await stage();
+    console.trouble.holds = path => {
+      if (path.endsWith('/traffic-flows')) Object.assign(console.trouble, { status: 404 });
+      return undefined;
+    };
+    await pass(16_000);
+    Object.assign(console.trouble, { status: undefined, holds: undefined });
+    expect(JSON.stringify(log.lines)).toContain('tells no traffic flows');
+    const flow = console.state.flow();
+    await pass(600_000);
+    expect(flows().map(({ id }) => id)).toEqual([flow.id]);
+  });
+
   test('are not asked for where nobody wants them', async () => {
     const { pass, asked, console } = await stage({ settings: { flows: 'off' } });
     console.state.flow();

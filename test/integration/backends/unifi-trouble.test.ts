@@ -152,6 +152,52 @@ describe('a key alone', () => {
   });
 });
 
+describe('the system log', () => {
+  test('is asked for once a console has it, though it had none before', async () => {
+    const { console, clock, sink, pass, until } = await stage();
+    await pass(30_000);
+    await console.down();
+    await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    Object.assign(console.state, { profile: 'network10' });
+    await console.up();
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    console.state.alertOfIds();
+    await pass(20_000);
+    await until(/!threat=/);
+  });
+
+  test('that is refused for a moment is asked for again', async () => {
+    const { console, pass, until } = await stage({ profile: 'network10' });
+    const { state } = console;
+    Object.assign(state, { profile: 'network9' });
+    await pass(20_000);
+    Object.assign(state, { profile: 'network10' });
+    state.alertOfIds();
+    await pass(600_000);
+    await until(/!threat=/);
+  });
+
+  test('does not tell again what the stream has told, when that is gone', async () => {
+    const { console, pass, sink } = await stage({ profile: 'network10' });
+    const { state, trouble } = console;
+    const threats = () => sink.lines.filter(line => line.includes('!threat=')).length;
+    state.alertOfIds();
+    // Some consoles have both.
+    state.message('events', [state.events.at(-1)]);
+    state.changeDevice(DEVICE.hall, {});
+    await pass(5_000);
+    expect(threats()).toBe(1);
+    trouble.holds = path => (path.endsWith('/auth/login') ? new Promise(() => {}) : undefined);
+    console.endSessions();
+    console.dropSockets();
+    await pass(5_000);
+    state.alertOfIds();
+    trouble.holds = undefined;
+    await pass(60_000);
+    expect(threats()).toBe(2);
+  });
+});
+
 describe('a console', () => {
   test('that is gone for hours takes nobody away, nor does the time after it', async () => {
     const { console, sink, clock, pass } = await stage({ random: 1 });

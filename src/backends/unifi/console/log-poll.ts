@@ -9,18 +9,16 @@ import { type LogRow, readLog } from './wire.ts';
 
 /** What is remembered over connections. */
 export interface LogMemory {
-  /** When we began to look, epoch ms by the console's clock: what was before is no news. */
+  /** Until when all is known, by the start or the socket, epoch ms by the console's clock: what was before is no news. */
   startedAt: number | undefined;
   /** The newest entry so far, by the same clock. */
   newest: number;
   /** Of entries within the overlap. */
   readonly seen: Set<string>;
-  /** The console has no such log. */
-  isMissing: boolean;
 }
 
 /** Nothing yet. */
-export const noLog = (): LogMemory => ({ startedAt: undefined, newest: 0, seen: new Set(), isMissing: false });
+export const noLog = (): LogMemory => ({ startedAt: undefined, newest: 0, seen: new Set() });
 
 /** What polling needs. */
 export interface LogPollParts {
@@ -42,6 +40,8 @@ const OVERLAP_MS = 30_000;
 const OLDEST_MS = 900_000;
 /** The console's clock is known to a second or so. */
 const CLOCK_SLACK_MS = 2_000;
+/** A console without such a log, or one that is being updated, may have it later. */
+const MISSING_MS = 600_000;
 const PAGE = 100;
 const MOST_PAGES = 5;
 const MOST_SEEN = 5_000;
@@ -52,17 +52,16 @@ export function pollLog(parts: LogPollParts): Cancel {
   let isOver = false;
   let cancelTimer: Cancel = () => {};
 
-  const later = () => {
-    if (!isOver && !memory.isMissing) cancelTimer = clock.after(EVERY_MS, () => void tick());
+  const later = (ms = EVERY_MS) => {
+    if (!isOver) cancelTimer = clock.after(ms, () => void tick());
   };
   const tick = async () => {
     try {
       if (isNeeded()) await look(parts, () => isOver);
     } catch (error) {
-      if (hasCode(error, 'BACKEND_REJECTED')) memory.isMissing = true;
+      if (hasCode(error, 'BACKEND_REJECTED')) return later(MISSING_MS);
       // Whether the console is there is a matter of the polls.
-      else if (!isOver)
-        log.debug({ backend, error: asCausewayError(error).message }, 'the system log could not be read');
+      if (!isOver) log.debug({ backend, error: asCausewayError(error).message }, 'the system log could not be read');
     }
     later();
   };

@@ -19,7 +19,7 @@ export interface FlowMemory {
   looks: number;
   /** Ids that were told, the oldest first. */
   readonly seen: Set<string>;
-  /** The console has no flows. */
+  /** The console has no flows, and that was said. */
   isMissing: boolean;
 }
 
@@ -65,6 +65,8 @@ const OLDEST_MS = 900_000;
 const CLOCK_SLACK_MS = 2_000;
 /** Each so many looks are whole: where one flow of thousands was written late is known to nobody. */
 const WHOLE_EVERY = 4;
+/** A console without flows, or one that is being updated, may have them later. */
+const MISSING_MS = 600_000;
 const MOST_PAGES = 10;
 const MOST_SEEN = 20_000;
 
@@ -73,20 +75,23 @@ export function pollFlows(parts: FlowPollParts): Cancel {
   const { clock, memory, log, backend } = parts;
   let isOver = false;
   let cancelTimer: Cancel = () => {};
-  const later = () => {
-    if (!isOver && !memory.isMissing) cancelTimer = clock.after(EVERY_MS, () => void tick());
+  const later = (ms = EVERY_MS) => {
+    if (!isOver) cancelTimer = clock.after(ms, () => void tick());
   };
   const tick = async () => {
     try {
       await look(parts, () => isOver);
+      memory.isMissing = false;
     } catch (error) {
       if (isOver) return;
       const { message } = asCausewayError(error);
-      memory.isMissing = hasCode(error, 'BACKEND_REJECTED');
-      if (memory.isMissing)
-        log.warn({ backend, error: message }, 'the console tells no traffic flows; they are not asked for any more');
+      if (hasCode(error, 'BACKEND_REJECTED')) {
+        if (!memory.isMissing) log.warn({ backend, error: message }, 'the console tells no traffic flows');
+        memory.isMissing = true;
+        return later(MISSING_MS);
+      }
       // Whether the console is there is a matter of the other polls; the window goes on from where it was.
-      else log.debug({ backend, error: message }, 'the traffic flows could not be read');
+      log.debug({ backend, error: message }, 'the traffic flows could not be read');
     }
     later();
   };
