@@ -150,6 +150,28 @@ describe('flows', () => {
     expect(flows().map(({ id }) => id)).toEqual([missed.id]);
   });
 
+  test('of an outage of hours are told as lost, but for the last quarter of an hour', async () => {
+    const { console, flows, pass, clock, sink, backend } = await stage();
+    await pass(16_000);
+    await console.down();
+    await eventually(() => {
+      void clock.jump(1_000);
+      return sink.lines.some(line => line.startsWith('offline: '));
+    }, 'offline');
+    for (let i = 0; i < 3; i++) console.state.flow();
+    await clock.jump(7_200_000);
+    const missed = console.state.flow();
+    await console.up();
+    await eventually(() => {
+      void clock.jump(200);
+      return sink.lines.filter(line => line === 'ready').length === 2;
+    }, 'ready');
+    await pass(40_000);
+    expect(flows().map(({ id }) => id)).toEqual([missed.id]);
+    expect(sink.lines.filter(line => line.includes('flowsLost'))).toEqual([expect.stringContaining('"atLeast":3')]);
+    expect(backend.counters.lostFlows).toBe(3);
+  });
+
   test('that a console did not tell for a moment are told when it does', async () => {
     const { console, flows, pass, log } = await stage();
     console.trouble.holds = path => {

@@ -104,12 +104,14 @@ export function pollFlows(parts: FlowPollParts): Cancel {
 }
 
 async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> {
-  const { choice, memory, counters, consoleNow, onFlow, onLost } = parts;
+  const { choice, memory, counters, consoleNow, onFlow } = parts;
   const to = consoleNow();
   // Its clock may be set back.
   const startedAt = (memory.startedAt = Math.min(memory.startedAt ?? to, to));
+  const oldest = to - OLDEST_MS;
+  if (memory.until > 0 && memory.until < oldest) await tellGap(parts, memory.until, oldest, isOver);
   const isWhole = (memory.looks + 1) % WHOLE_EVERY === 0;
-  const began = Math.max(startedAt, Math.min(isWhole ? memory.wholeUntil : memory.until, to), to - OLDEST_MS);
+  const began = Math.max(startedAt, Math.min(isWhole ? memory.wholeUntil : memory.until, to), oldest);
   const window = { from: began - OVERLAP_MS, to };
   const fresh = new Map<string, Flow>();
   let lost = 0;
@@ -130,6 +132,22 @@ async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> 
   const news = [...fresh.values()].filter(({ at = to }) => at >= startedAt);
   for (const flow of news.sort((a, b) => (a.at ?? 0) - (b.at ?? 0))) onFlow(flow);
   counters.flows += news.length;
+  tellLost(parts, lost, window);
+}
+
+/** Of the time between the last look and the oldest that is fetched there is no more than a number. */
+async function tellGap(parts: FlowPollParts, from: number, to: number, isOver: () => boolean): Promise<void> {
+  const window = { from, to };
+  let lost = 0;
+  // What was blocked may be of a risk as well.
+  for (const filter of QUERIES[parts.choice])
+    lost = Math.max(lost, (await flowPage(parts, window, filter, 0, 1)).total);
+  if (isOver()) return;
+  parts.memory.until = to;
+  tellLost(parts, lost, window);
+}
+
+function tellLost({ counters, onLost }: FlowPollParts, lost: number, window: { from: number; to: number }): void {
   if (lost === 0) return;
   counters.lostFlows += lost;
   onLost(lost, window);
