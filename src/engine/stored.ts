@@ -120,7 +120,6 @@ const Outgoing = z.discriminatedUnion('type', [
   z.object({ type: z.literal('notify'), message: z.string() }),
   z.object({ type: z.literal('http'), url: z.string() }),
 ]);
-const End = z.object({ due: Instant, of: z.string(), cause: Cause });
 const Outbox = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
@@ -139,8 +138,9 @@ const Outbox = z.discriminatedUnion('kind', [
     device: z.string(),
     command: z.string(),
     args: Fields,
-    end: End.optional(),
-    next: z.object({ id: z.string(), end: End.optional(), isEnder: z.boolean() }).optional(),
+    due: Instant,
+    of: z.string(),
+    cause: Cause,
   }),
 ]);
 const Stamp = z.string().refine(text => !Number.isNaN(Date.parse(text)));

@@ -128,7 +128,15 @@ describe('A command that ends by itself', () => {
     await begin();
     await say('blink', { colour: 'red', minutes: 10 });
     expect(engine.core.endings.of('test:lamp')).toEqual([
-      { command: 'rest', args: { colour: 'red' }, due: START + 10 * MINUTE },
+      {
+        kind: 'ending',
+        device: 'test:lamp',
+        command: 'rest',
+        args: { colour: 'red' },
+        due: START + 10 * MINUTE,
+        of: expect.any(String),
+        cause: expect.anything(),
+      },
     ]);
     await to(3);
     await say('rest', { colour: 'red' });
@@ -148,44 +156,6 @@ describe('A command that ends by itself', () => {
     await to(60);
     expect(log).toEqual(['0 blink red 10']);
     expect(await stored()).toEqual([]);
-  });
-
-  test.each([
-    ['for good', {}],
-    ['for another time', { minutes: 3 }],
-  ])('that lasts has its end still where a second one, %s, is refused', async (_how, more) => {
-    let lights = 0;
-    const { begin, say, to, log } = house(({ command }) => {
-      if (command === 'blink' && ++lights === 2) throw new CausewayError('BACKEND_REJECTED', 'no');
-    });
-    await begin();
-    await say('blink', { colour: 'red', minutes: 10 });
-    await say('blink', { colour: 'red', ...more });
-    await to(60);
-    expect(log.slice(2)).toEqual(['10 rest red']);
-  });
-
-  test('ends at its time though somebody has tried to end it before, in vain', async () => {
-    let tries = 0;
-    const { begin, say, to, log } = house(({ command }) => {
-      if (command === 'rest' && ++tries === 1) throw new CausewayError('BACKEND_TIMEOUT', 'no answer');
-    });
-    await begin();
-    await say('blink', { colour: 'red', minutes: 10 });
-    await to(2);
-    await say('rest', { colour: 'red' });
-    await to(60);
-    expect(log).toEqual(['0 blink red 10', '2 rest red', '10 rest red']);
-  });
-
-  test('that was not answered has an end, since it may have been done', async () => {
-    const { begin, say, to, log } = house(({ command }) => {
-      if (command === 'blink') throw new CausewayError('BACKEND_TIMEOUT', 'no answer');
-    });
-    await begin();
-    await say('blink', { colour: 'red', minutes: 10 });
-    await to(60);
-    expect(log).toEqual(['0 blink red 10', '10 rest red']);
   });
 
   test('of which nobody knows whether it was done has one', async () => {
