@@ -26,10 +26,12 @@ interface Ending {
   /** The command that it ends, and the cause of that. */
   readonly of: string;
   readonly cause: Cause;
+  /** Commands on their way that take its place once they are done. */
+  readonly heirs?: readonly string[];
 }
 
 interface Upcoming {
-  readonly ending: Ending;
+  ending: Ending;
   timer: Timer;
   /** Its last attempt. */
   sent: string | undefined;
@@ -57,7 +59,10 @@ const HOPELESS: ReadonlySet<ErrorCode> = new Set([
   'UNSUPPORTED',
 ]);
 
-const keyOf = (device: string, command: string, args: Args): string => `ending ${device} ${command} ${canonical(args)}`;
+/** What is ended: of the endings of one, one is valid. */
+const subjectOf = ({ device, command, args }: Pick<Ending, 'device' | 'command' | 'args'>): string =>
+  `${device} ${command} ${canonical(args)}`;
+const isHeld = ({ heirs = [] }: Ending): boolean => heirs.length > 0;
 
 /** How long a command lasts, ms; undefined: for good. */
 function lastsMs({ args, ends }: CommandDecl, given: Args): number | undefined {
@@ -70,7 +75,7 @@ function lastsMs({ args, ends }: CommandDecl, given: Args): number | undefined {
 export class Endings {
   private readonly parts: EndingParts;
   private readonly upcoming = new Map<string, Upcoming>();
-  private sending: string | undefined;
+  private isSending = false;
 
   constructor(parts: EndingParts) {
     this.parts = parts;
@@ -78,29 +83,29 @@ export class Endings {
 
   /** What is to end at a device; `due` in engine time. */
   of(device: string): Pick<Ending, 'command' | 'args' | 'due'>[] {
-    return [...this.upcoming.values()].map(({ ending }) => ending).filter(ending => ending.device === device);
+    const endings = [...this.upcoming.values()].map(({ ending }) => ending);
+    return endings.filter(ending => ending.device === device && !isHeld(ending));
   }
 
   /** A command has passed the gate. */
   passed(command: Command, { id: device, commands }: Device): void {
-    const key = keyOf(device, command.command, command.args);
-    if (key === this.sending) return;
-    // Somebody was quicker.
-    this.forget(key);
+    if (this.isSending) return;
+    const { id: of, cause } = command;
+    // Somebody is quicker, if it is done.
+    this.hold({ device, command: command.command, args: command.args }, of);
     const declared = commands[command.command];
     const ender = commands[declared?.ends?.command ?? ''];
     if (!declared?.ends || !ender) return;
     const shared = ender.args.filter(({ name }) => command.args[name] !== undefined);
     const args = Object.fromEntries(shared.map(({ name }) => [name, command.args[name] as Json]));
-    const endKey = keyOf(device, declared.ends.command, args);
-    this.forget(endKey);
+    const end = { device, command: declared.ends.command, args };
+    this.hold(end, of);
     const ms = lastsMs(declared, command.args);
     if (ms === undefined) return;
-    const { id: of, cause } = command;
-    const due = this.parts.timeline.now() + ms;
-    const ending: Ending = { kind: 'ending', device, command: declared.ends.command, args, due, of, cause };
-    this.parts.tx.put('outbox', endKey, ending);
-    this.expect(endKey, ending);
+    const ending: Ending = { kind: 'ending', ...end, due: this.parts.timeline.now() + ms, of, cause };
+    const key = `ending ${of}`;
+    this.parts.tx.put('outbox', key, ending);
+    this.expect(key, ending);
   }
 
   /** A command that was sent has ended. */
@@ -108,6 +113,10 @@ export class Endings {
     for (const [key, one] of this.upcoming) {
       // What is in doubt may have begun.
       if (one.ending.of === id && outcome === 'failed') this.forget(key);
+      if (one.ending.heirs?.includes(id)) {
+        if (outcome === 'failed') this.release(key, one, id);
+        else this.forget(key);
+      }
       if (one.sent !== id) continue;
       if (outcome === 'ok') this.forget(key);
       else this.failed(key, one, error);
@@ -118,8 +127,31 @@ export class Endings {
   restore(rows: ReadonlyMap<string, Json>): void {
     for (const [key, row] of rows) {
       const ending = row as unknown as Ending;
-      if (ending.kind === 'ending') this.expect(key, ending);
+      if (ending.kind !== 'ending') continue;
+      // Of those that are not on their way any more nothing is heard.
+      const heirs = (ending.heirs ?? []).filter(id => rows.has(id));
+      this.expect(key, { ...ending, heirs });
     }
+  }
+
+  /** What ends the same waits for what becomes of the command. */
+  private hold(what: Pick<Ending, 'device' | 'command' | 'args'>, heir: string): void {
+    const subject = subjectOf(what);
+    for (const [key, one] of this.upcoming) {
+      if (subjectOf(one.ending) !== subject) continue;
+      one.timer.cancel();
+      one.ending = { ...one.ending, heirs: [...(one.ending.heirs ?? []), heir] };
+      this.parts.tx.put('outbox', key, one.ending);
+    }
+  }
+
+  /** The command has failed: all is as before. */
+  private release(key: string, one: Upcoming, heir: string): void {
+    const { tx, timeline } = this.parts;
+    one.ending = { ...one.ending, heirs: (one.ending.heirs ?? []).filter(id => id !== heir) };
+    tx.put('outbox', key, one.ending);
+    one.timer.cancel();
+    if (!isHeld(one.ending)) one.timer = timeline.at(Math.max(one.ending.due, timeline.now()), () => this.send(key));
   }
 
   private expect(key: string, ending: Ending): void {
@@ -137,16 +169,16 @@ export class Endings {
 
   private send(key: string): void {
     const one = this.upcoming.get(key);
-    if (!one) return;
+    if (!one || isHeld(one.ending)) return;
     const { devices, gate, tx } = this.parts;
     const { device, command, args, cause, of } = one.ending;
     if (devices.get(device) && devices.availability(device) !== 'online') {
       this.later(key, one, OFFLINE_WAIT_MS);
       return;
     }
-    this.sending = key;
+    this.isSending = true;
     const said = gate.submit(tx, { device, command, args: { ...args }, cause: causedBy(cause, of) });
-    this.sending = undefined;
+    this.isSending = false;
     one.sent = said.id;
     if (said.error) this.failed(key, one, said.error);
   }

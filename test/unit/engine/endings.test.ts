@@ -38,7 +38,7 @@ const LAMP = deviceOf(
 
 /** A house with the lamp; `answer` is what its system says to each command. */
 function house(
-  answer: (command: Command) => void = () => {},
+  answer: (command: Command) => void | Promise<void> = () => {},
   { store = memoryStore(), clock = new VirtualClock(START) } = {},
 ) {
   const log: string[] = [];
@@ -51,7 +51,8 @@ function house(
     async execute(command) {
       const at = (clock.now() - START) / MINUTE;
       log.push(`${at} ${command.command} ${Object.values(command.args).join(' ')}`.trim());
-      answer(command);
+      const said = answer(command);
+      if (said) await said;
     },
   };
   const bare = bareEngine({ store, clock, backends: [backend] });
@@ -156,6 +157,60 @@ describe('A command that ends by itself', () => {
     await to(60);
     expect(log).toEqual(['0 blink red 10']);
     expect(await stored()).toEqual([]);
+  });
+
+  test.each([
+    ['to last longer', 'blink', { colour: 'red', minutes: 60 }],
+    ['to last for good', 'blink', { colour: 'red' }],
+    ['to end now', 'rest', { colour: 'red' }],
+  ])('ends at its time where a further one, %s, fails', async (_what, command, args) => {
+    let isRefusing = false;
+    const { begin, say, to, log, stored, engine } = house(() => {
+      if (isRefusing) throw new CausewayError('BACKEND_OFFLINE', 'gone');
+    });
+    await begin();
+    await say('blink', { colour: 'red', minutes: 10 });
+    isRefusing = true;
+    await to(5);
+    await say(command, args);
+    isRefusing = false;
+    expect(engine.core.endings.of('test:lamp')).toMatchObject([{ command: 'rest', due: START + 10 * MINUTE }]);
+    await to(120);
+    expect(log.slice(2)).toEqual(['10 rest red']);
+    expect(await stored()).toEqual([]);
+  });
+
+  test('ends at once where one that was to end it fails after its time', async () => {
+    let refuse = (): void => {};
+    const { begin, say, to, log } = house(({ command }) => (command === 'blink' ? undefined : refuse()));
+    await begin();
+    await say('blink', { colour: 'red', minutes: 1 });
+    refuse = () => {
+      throw new CausewayError('BACKEND_TIMEOUT', 'late');
+    };
+    await to(0.9);
+    await say('rest', { colour: 'red' });
+    refuse = () => {};
+    await to(10);
+    expect(log).toEqual(['0 blink red 1', '0.9 rest red', '1 rest red']);
+  });
+
+  test('ends at its time though the process was killed while a further one was on its way, and that fails', async () => {
+    const before = house(({ args }) => (args.minutes === 60 ? new Promise(() => {}) : undefined));
+    await before.begin();
+    await before.say('blink', { colour: 'red', minutes: 10 });
+    await before.say('blink', { colour: 'red', minutes: 60 });
+    before.engine.kill();
+    const after = house(
+      ({ command }) => {
+        if (command === 'blink') throw new CausewayError('BACKEND_REJECTED', 'no');
+      },
+      { store: before.store, clock: new VirtualClock(START + 2 * MINUTE) },
+    );
+    await after.begin();
+    await after.runTo(2 * HOUR);
+    expect(after.log.filter(line => line.includes('rest'))).toEqual(['10 rest red']);
+    expect(await after.stored()).toEqual([]);
   });
 
   test('of which nobody knows whether it was done has one', async () => {
