@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import type { CommandDecl } from '../model/capability.ts';
 import { type Cause, causedBy } from '../model/cause.ts';
 import type { Command, CommandResult } from '../model/command.ts';
-import type { Device } from '../model/device.ts';
+import { backendOf, type Device } from '../model/device.ts';
 import type { Json } from '../model/value.ts';
 import type { Devices } from '../state/devices.ts';
 import type { TurnTransaction } from '../store/transaction.ts';
@@ -26,9 +26,13 @@ interface Ending {
   /** The command that it ends, and the cause of that. */
   readonly of: string;
   readonly cause: Cause;
+  /** What it is about, where the command says so. */
+  readonly about?: string;
   /** Commands on their way that take its place once they are done. */
   readonly heirs?: readonly string[];
 }
+
+type End = Pick<Ending, 'device' | 'command' | 'args' | 'about'>;
 
 interface Upcoming {
   ending: Ending;
@@ -60,8 +64,14 @@ const HOPELESS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** What is ended: of the endings of one, one is valid. */
-const subjectOf = ({ device, command, args }: Pick<Ending, 'device' | 'command' | 'args'>): string =>
-  `${device} ${command} ${canonical(args)}`;
+const subjectOf = ({ device, command, args, about }: End): string => about ?? `${device} ${command} ${canonical(args)}`;
+
+/** A command to a device, with what it is about. */
+function endOf(device: string, command: string, args: Args, { about }: Pick<CommandDecl, 'about'>): End {
+  if (about === undefined) return { device, command, args };
+  const text = about.replace(/\{(\w+)\}/g, (_, name: string) => JSON.stringify(String(args[name] ?? '').trim()));
+  return { device, command, args, about: `${backendOf(device)} ${text.toLowerCase()}` };
+}
 const isHeld = ({ heirs = [] }: Ending): boolean => heirs.length > 0;
 
 /** How long a command lasts, ms; undefined: for good. */
@@ -91,14 +101,14 @@ export class Endings {
   passed(command: Command, { id: device, commands }: Device): void {
     if (this.isSending) return;
     const { id: of, cause } = command;
-    // Somebody is quicker, if it is done.
-    this.hold({ device, command: command.command, args: command.args }, of);
     const declared = commands[command.command];
+    // Somebody is quicker, if it is done.
+    this.hold(endOf(device, command.command, command.args, declared ?? {}), of);
     const ender = commands[declared?.ends?.command ?? ''];
     if (!declared?.ends || !ender) return;
     const shared = ender.args.filter(({ name }) => command.args[name] !== undefined);
     const args = Object.fromEntries(shared.map(({ name }) => [name, command.args[name] as Json]));
-    const end = { device, command: declared.ends.command, args };
+    const end = endOf(device, declared.ends.command, args, ender);
     this.hold(end, of);
     const ms = lastsMs(declared, command.args);
     if (ms === undefined) return;
@@ -135,10 +145,10 @@ export class Endings {
   }
 
   /** What ends the same waits for what becomes of the command. */
-  private hold(what: Pick<Ending, 'device' | 'command' | 'args'>, heir: string): void {
+  private hold(what: End, heir: string): void {
     const subject = subjectOf(what);
     for (const [key, one] of this.upcoming) {
-      if (subjectOf(one.ending) !== subject) continue;
+      if (subjectOf(one.ending) !== subject || one.ending.heirs?.includes(heir)) continue;
       one.timer.cancel();
       one.ending = { ...one.ending, heirs: [...(one.ending.heirs ?? []), heir] };
       this.parts.tx.put('outbox', key, one.ending);

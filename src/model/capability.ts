@@ -37,6 +37,11 @@ export interface CommandDecl {
    * `otherwise` does, `command` is sent with those arguments that both have. With neither it lasts.
    */
   readonly ends?: { readonly after: string; readonly command: string; readonly otherwise?: number };
+  /**
+   * What it is about, where commands to several devices, or with arguments that are written otherwise, are about one thing:
+   * `client {mac}`, in which `{mac}` stands for an argument, whatever its case. The last word about a thing counts.
+   */
+  readonly about?: string;
 }
 
 /** A row of the table. */

@@ -6,8 +6,10 @@ import { Engine } from '../../../src/engine/engine.ts';
 import { GUARD_DEFAULTS } from '../../../src/engine/guard.ts';
 import { requireRule } from '../../../src/engine/rules/schema.ts';
 import { silentLog } from '../../../src/lib/log.ts';
+import { rootCause } from '../../../src/model/cause.ts';
 import type { Backend, CommandResult } from '../../../src/model/command.ts';
 import type { Event } from '../../../src/model/event.ts';
+import type { Json } from '../../../src/model/value.ts';
 import { Devices } from '../../../src/state/devices.ts';
 import { House } from '../../../src/state/house.ts';
 import { Values } from '../../../src/state/values.ts';
@@ -99,6 +101,15 @@ async function live(rules: object[], around: Around) {
     results,
     devices,
     commands,
+    /** A person commands a device, and it is done. */
+    async say(device: string, command: string, args: Record<string, Json> = {}) {
+      const cause = rootCause(engine.core.ids(), { kind: 'user' }, 'user');
+      const { id, error } = await engine.do(() =>
+        engine.core.gate.submit(engine.core.tx, { device, command, args, cause }),
+      );
+      if (error) throw error;
+      return eventually(() => results.find(result => result.id === id), command);
+    },
     pass: (ms: number) => passTime(clock, console, ms),
   };
 }
@@ -243,6 +254,42 @@ describe('what is to last for a time', () => {
     await passing(clock, () => !console.state.client(CLIENT.camera).blocked, 'the end of the block');
     await quiet(console);
     expect(after.commands().filter(({ body }) => body.cmd === 'unblock-sta')).toHaveLength(1);
+  });
+
+  const SITE = 'unifi:site:default';
+  const CAMERA = `unifi:client:${CLIENT.camera}`;
+  const SHOUTED = CLIENT.camera.toUpperCase();
+
+  test.each([
+    [CAMERA, 'block', {}, SITE, 'blockClient', { mac: CLIENT.camera }],
+    [SITE, 'blockClient', { mac: CLIENT.camera }, CAMERA, 'block', {}],
+    [SITE, 'blockClient', { mac: SHOUTED }, SITE, 'blockClient', { mac: CLIENT.camera }],
+  ])('lasts for good where that is the last word: %s %s %j, then %s %s %j', async (d1, c1, a1, d2, c2, a2) => {
+    const { console, clock, say, pass } = await stage([]);
+    const isBlocked = () => console.state.client(CLIENT.camera).blocked;
+    expect(await say(d1, c1, { ...a1, minutes: 5 })).toMatchObject({ outcome: 'ok' });
+    expect(await say(d2, c2, a2)).toMatchObject({ outcome: 'ok' });
+    await pass(330_000);
+    expect(isBlocked()).toBe(true);
+    expect(await say(d1, c1, { ...a1, minutes: 5 })).toMatchObject({ outcome: 'ok' });
+    await clock.jump(300_000);
+    await passing(clock, () => !isBlocked(), 'the end');
+  });
+
+  test('lasts for good where that is the last word, also of a destination that is written otherwise', async () => {
+    const { console, say, pass } = await stage([]);
+    const policies = () => console.state.objects['firewall-policies'].length;
+    const had = policies();
+    await say(SITE, 'blockDestination', { destination: 'Example.COM ', minutes: 5 });
+    await say(SITE, 'blockDestination', { destination: 'example.com' });
+    await say(SITE, 'blockDestination', { destination: 'example.com', client: CLIENT.camera, minutes: 5 });
+    const all = policies();
+    expect(all).toBeGreaterThan(had);
+    await pass(330_000);
+    expect(policies()).toBeLessThan(all);
+    expect(policies()).toBeGreaterThan(had);
+    await say(SITE, 'unblockDestination', { destination: 'EXAMPLE.com' });
+    expect(policies()).toBe(had);
   });
 
   test('waits for a console that is away when it should end', async () => {

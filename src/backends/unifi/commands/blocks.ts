@@ -102,7 +102,7 @@ function destinationOf(task: Task): Block {
       'give it as example.com or 203.0.113.20',
     );
   const to = { matching_target: 'WEB', matching_target_type: 'SPECIFIC', web_domains: [text.replace(/^\*\./, '')] };
-  return { words: text.replace(/^\*\./, ''), to, family: 'BOTH' };
+  return { words: text, to, family: 'BOTH' };
 }
 
 function sourceOf(task: Task): Block {

@@ -21,6 +21,9 @@ export const force: ArgumentDecl = { name: 'force', type: 'boolean', optional: t
 /** For how long; without it, for good. */
 const minutes: ArgumentDecl = { name: 'minutes', ...number('min'), min: 1, max: 525_600, optional: true };
 
+/** Commands of which the last word about a thing counts. @param what see `CommandDecl.about` */
+export const about = (what: string, declared: CommandDecl): CommandDecl => ({ ...declared, about: what });
+
 /** A command that lasts for as long as `minutes` says, and the one that ends it. */
 export const lasting = (
   declared: Omit<CommandDecl, 'idempotent' | 'opposes' | 'ends'>,

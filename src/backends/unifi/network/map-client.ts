@@ -3,7 +3,7 @@ import type { AttributeDecl, CommandDecl } from '../../../model/capability.ts';
 import { type Device, deviceOf } from '../../../model/device.ts';
 import type { Json } from '../../../model/value.ts';
 import type { ClientRow } from '../console/wire.ts';
-import { event, force, lasting, number, once, sets, telemetry } from './declare.ts';
+import { about, event, force, lasting, number, once, sets, telemetry } from './declare.ts';
 import type { Values } from './told.ts';
 
 /** Of every client. */
@@ -35,9 +35,9 @@ const ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
 };
 
 const kbits = { ...number('kbit/s'), min: 2, max: 100_000 };
+const block = lasting({ args: [force], effects: [{ attribute: 'access', value: 'blocked' }] }, 'unblock');
+const unblock = sets('access', 'allowed', [], 'block');
 const COMMANDS: Readonly<Record<string, CommandDecl>> = {
-  block: lasting({ args: [force], effects: [{ attribute: 'access', value: 'blocked' }] }, 'unblock'),
-  unblock: sets('access', 'allowed', [], 'block'),
   reconnect: once([force]),
   authorizeGuest: {
     args: [
@@ -56,8 +56,12 @@ const COMMANDS: Readonly<Record<string, CommandDecl>> = {
 };
 
 /** The client as a device. */
-export const clientDevice = (id: string, name: string): Device =>
-  deviceOf({ id, name, capabilities: ['presence', 'connectivity'] }, { attributes: ATTRIBUTES, commands: COMMANDS });
+export const clientDevice = (id: string, name: string): Device => {
+  // The site can block it, too.
+  const one = (command: CommandDecl) => about(`client "${id.slice(-17)}"`, command);
+  const commands = { ...COMMANDS, block: one(block), unblock: one(unblock) };
+  return deviceOf({ id, name, capabilities: ['presence', 'connectivity'] }, { attributes: ATTRIBUTES, commands });
+};
 
 /** The name that people know it by, as the console shows it. */
 export const clientName = ({ name, display_name, hostname, device_name, oui, mac }: ClientRow): string =>

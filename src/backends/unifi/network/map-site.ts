@@ -3,7 +3,7 @@ import type { ArgumentDecl, AttributeDecl, CommandDecl } from '../../../model/ca
 import { CAPABILITIES } from '../../../model/capability.ts';
 import { type Device, deviceOf } from '../../../model/device.ts';
 import type { HealthRow, MonitoredRow, WanRow, WlanRow } from '../console/wire.ts';
-import { event, force, lasting, number, once, telemetry } from './declare.ts';
+import { about, event, force, lasting, number, once, telemetry } from './declare.ts';
 import type { Values } from './told.ts';
 
 // --- WLANs -----------------------------------------------------------------------------------------------------------
@@ -115,6 +115,11 @@ const unblocks = (args: readonly ArgumentDecl[], opposes: string): CommandDecl =
   opposes,
 });
 
+const CLIENT = 'client {mac}';
+const DESTINATION = 'destination {destination} for {client}';
+const APPLICATION = 'application {application} for {client}';
+const SOURCE = 'source {address}';
+
 const SITE_COMMANDS: Readonly<Record<string, CommandDecl>> = {
   createVoucher: once([
     { name: 'minutes', ...number('min'), min: 1, max: 1_000_000 },
@@ -126,14 +131,14 @@ const SITE_COMMANDS: Readonly<Record<string, CommandDecl>> = {
   setTrafficRule: switches('rule'),
   setTrafficRoute: switches('route'),
   setPortForward: switches('forward'),
-  blockClient: blocks([which('mac'), force], 'unblockClient'),
-  unblockClient: unblocks([which('mac')], 'blockClient'),
-  blockDestination: blocks([which('destination'), client], 'unblockDestination'),
-  unblockDestination: unblocks([which('destination'), client], 'blockDestination'),
-  blockApplication: blocks([which('application'), client], 'unblockApplication'),
-  unblockApplication: unblocks([which('application'), client], 'blockApplication'),
-  blockSource: blocks([which('address')], 'unblockSource'),
-  unblockSource: unblocks([which('address')], 'blockSource'),
+  blockClient: about(CLIENT, blocks([which('mac'), force], 'unblockClient')),
+  unblockClient: about(CLIENT, unblocks([which('mac')], 'blockClient')),
+  blockDestination: about(DESTINATION, blocks([which('destination'), client], 'unblockDestination')),
+  unblockDestination: about(DESTINATION, unblocks([which('destination'), client], 'blockDestination')),
+  blockApplication: about(APPLICATION, blocks([which('application'), client], 'unblockApplication')),
+  unblockApplication: about(APPLICATION, unblocks([which('application'), client], 'blockApplication')),
+  blockSource: about(SOURCE, blocks([which('address')], 'unblockSource')),
+  unblockSource: about(SOURCE, unblocks([which('address')], 'blockSource')),
   speedTest: once(),
 };
 
