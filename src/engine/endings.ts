@@ -120,12 +120,14 @@ export class Endings {
 
   /** A command that was sent has ended. */
   ended({ id, outcome, error }: CommandResult): void {
+    const isNotDone = outcome === 'failed' && error?.code !== 'BACKEND_TIMEOUT';
+    const hasEnd = !isNotDone && [...this.upcoming.values()].some(({ ending }) => ending.of === id);
     for (const [key, one] of this.upcoming) {
       // What is in doubt may have begun.
-      if (one.ending.of === id && outcome === 'failed') this.forget(key);
+      if (one.ending.of === id && isNotDone) this.forget(key);
       if (one.ending.heirs?.includes(id)) {
-        if (outcome === 'failed') this.release(key, one, id);
-        else this.forget(key);
+        if (outcome === 'ok' || hasEnd) this.forget(key);
+        else this.release(key, one, id);
       }
       if (one.sent !== id) continue;
       if (outcome === 'ok') this.forget(key);
@@ -155,7 +157,7 @@ export class Endings {
     }
   }
 
-  /** The command has failed: all is as before. */
+  /** The command has failed, or may have: all is as before. */
   private release(key: string, one: Upcoming, heir: string): void {
     const { tx, timeline } = this.parts;
     one.ending = { ...one.ending, heirs: (one.ending.heirs ?? []).filter(id => id !== heir) };

@@ -213,16 +213,32 @@ describe('A command that ends by itself', () => {
     expect(await after.stored()).toEqual([]);
   });
 
-  test('of which nobody knows whether it was done has one', async () => {
-    const doubt = (command: Command) => {
-      if (command.command === 'blink') throw new CausewayError('BACKEND_UNCONFIRMED', 'perhaps');
-    };
-    const { begin, say, to, log } = house(doubt);
+  test('ends at its time where nobody knows whether a further one has ended it', async () => {
+    let isDoubtful = true;
+    const { begin, say, to, log } = house(({ command }) => {
+      if (command === 'rest' && isDoubtful) throw new CausewayError('BACKEND_UNCONFIRMED', 'perhaps');
+    });
     await begin();
     await say('blink', { colour: 'red', minutes: 10 });
+    await say('rest', { colour: 'red' });
+    isDoubtful = false;
     await to(60);
-    expect(log).toEqual(['0 blink red 10', '10 rest red']);
+    expect(log.slice(2)).toEqual(['10 rest red']);
   });
+
+  test.each(['BACKEND_UNCONFIRMED', 'BACKEND_TIMEOUT'] as const)(
+    'of which nobody knows whether it was done has one: %s',
+    async code => {
+      const doubt = (command: Command) => {
+        if (command.command === 'blink') throw new CausewayError(code, 'perhaps');
+      };
+      const { begin, say, to, log } = house(doubt);
+      await begin();
+      await say('blink', { colour: 'red', minutes: 10 });
+      await to(60);
+      expect(log).toEqual(['0 blink red 10', '10 rest red']);
+    },
+  );
 
   test('carries its cause on to its end', async () => {
     const { begin, say, to, engine } = house();
