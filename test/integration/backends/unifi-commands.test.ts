@@ -255,6 +255,21 @@ describe('the site', () => {
     expect(console.state.vouchers[0]).toMatchObject({ duration: 120, quota: 1 });
   });
 
+  test('that has made vouchers and is lost before it tells them leaves it in doubt whether there are any', async () => {
+    const { run, console, clock } = await stage();
+    console.trouble.holds = path => {
+      if (path.endsWith('/stat/voucher')) console.trouble.status = 502;
+      return undefined;
+    };
+    let error: unknown;
+    run(SITE, 'createVoucher', { minutes: 60 }).catch(one => {
+      error = one;
+    });
+    await passing(clock, () => error !== undefined, 'the end');
+    expect(console.state.vouchers).toHaveLength(1);
+    expect(error).toMatchObject({ code: 'BACKEND_TIMEOUT', message: expect.stringContaining('not known') });
+  });
+
   test('blocks a client by its address, under the same guard', async () => {
     const { run, console } = await stage({ settings: { protected: [CLIENT.server] } });
     await run(SITE, 'blockClient', { mac: CLIENT.tv.toUpperCase() });

@@ -276,6 +276,25 @@ describe('what is to last for a time', () => {
     await passing(clock, () => !isBlocked(), 'the end');
   });
 
+  test('ends by itself also where the console is lost after it has taken it, and nobody knows', async () => {
+    const { console, clock, say, pass } = await stage([]);
+    const { trouble, state } = console;
+    const isBlocked = () => state.client(CLIENT.camera).blocked;
+    trouble.holds = path => {
+      if (path.endsWith('/rest/user') && isBlocked()) trouble.status = 502;
+      return undefined;
+    };
+    const result = say(SITE, 'blockClient', { mac: CLIENT.camera, minutes: 5 });
+    await passing(clock, () => isBlocked(), 'the block');
+    await pass(5_000);
+    expect(await result).toMatchObject({ error: { code: 'BACKEND_TIMEOUT' } });
+    Object.assign(trouble, { holds: undefined, status: undefined });
+    await pass(200_000);
+    expect(isBlocked()).toBe(true);
+    await pass(150_000);
+    expect(isBlocked()).toBe(false);
+  });
+
   test('lasts for good where that is the last word, also of a destination that is written otherwise', async () => {
     const { console, say, pass } = await stage([]);
     const policies = () => console.state.objects['firewall-policies'].length;

@@ -1,8 +1,9 @@
 // Commands to all that a console has: one table each for clients, devices, WLANs and the site.
-import { CausewayError } from '../../../lib/errors.ts';
+import { CausewayError, hasCode } from '../../../lib/errors.ts';
 import { didYouMean } from '../../../lib/text.ts';
 import type { Command } from '../../../model/command.ts';
 import type { Device } from '../../../model/device.ts';
+import { inDoubt } from '../console/client.ts';
 import { clientCommands } from './client.ts';
 import { deviceCommands } from './device.ts';
 import { siteCommands, wlanCommands } from './site.ts';
@@ -45,7 +46,20 @@ export async function carryOut(
     });
   }
   const asking = { again: declared.idempotent, signal };
-  await way.client.lanes.run(device.id, signal, () =>
-    carry({ way, native, declared, args: command.args, index: Number(index ?? 0), asking }),
-  );
+  let isTaken = false;
+  const ask: Way['client']['ask'] = async (...asked) => {
+    const answer = await way.client.ask(...asked);
+    isTaken = true;
+    return answer;
+  };
+  const mine = { ...way, client: { ...way.client, ask } };
+  try {
+    await way.client.lanes.run(device.id, signal, () =>
+      carry({ way: mine, native, declared, args: command.args, index: Number(index ?? 0), asking }),
+    );
+  } catch (error) {
+    // It was taken, and what came of it could not be seen.
+    if (isTaken && hasCode(error, 'BACKEND_OFFLINE', 'BACKEND_AUTH')) throw inDoubt(error, command.command);
+    throw error;
+  }
 }

@@ -42,7 +42,8 @@ export function dataOf(surface: Surface, { status, text, retryAfter }: Answer, w
   const told = errorIn(body);
   if (status >= 200 && status < 300 && told === undefined) {
     if (text.trim() === '') return null;
-    if (body === undefined) throw isStarting(what);
+    // Half an answer is one of the application.
+    if (body === undefined) throw { ...isStarting(what), uncertain: !text.trimStart().startsWith('<') };
     const data = surface === 'legacy' ? ((body as Fields | null)?.data ?? []) : body;
     dropSecrets(data);
     return data;
@@ -56,7 +57,9 @@ export function dataOf(surface: Surface, { status, text, retryAfter }: Answer, w
     });
     return throwing({ passing: true, uncertain: false, error, ...(seconds > 0 && { waitMs: seconds * 1_000 }) });
   }
-  if (status === 502 || status === 503) throw isStarting(what);
+  // The proxy has asked the application and had no answer: it may have acted.
+  if (status === 502) throw { ...isStarting(what), uncertain: true };
+  if (status === 503) throw isStarting(what);
   if (status === 504 || status === 408) {
     const error = new CausewayError('BACKEND_TIMEOUT', `the console answered ${status}: ${what}`);
     return throwing({ passing: true, uncertain: true, error });

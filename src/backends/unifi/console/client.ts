@@ -7,7 +7,7 @@ import { CausewayError } from '../../../lib/errors.ts';
 import type { Json } from '../../../lib/json.ts';
 import { createLanes, type Lanes } from '../../../lib/lanes.ts';
 import type { Counters } from '../counters.ts';
-import { dataOf, type Failure, isFailure, type Surface } from './answers.ts';
+import { dataOf, isFailure, type Surface } from './answers.ts';
 import { createBucket } from './bucket.ts';
 import type { ConsoleAnswer, ConsoleRequest, Http } from './http.ts';
 import type { Session } from './session.ts';
@@ -63,7 +63,7 @@ export interface ConsoleClient {
   read(surface: Surface, path: string, reading?: Reading): Promise<Json>;
   /**
    * Changes something, within a place that the caller holds.
-   * @throws as `read`; BACKEND_TIMEOUT without `again` means that nobody knows whether it was done
+   * @throws as `read`; BACKEND_TIMEOUT means that nobody knows whether it was done
    */
   ask(method: 'POST' | 'PUT', surface: Surface, path: string, body: unknown, asking: Asking): Promise<Json>;
   /** As `read`, within a place that the caller holds. */
@@ -102,6 +102,7 @@ export function createClient(parts: ClientParts): ConsoleClient {
   };
 
   type Once = Omit<ConsoleRequest, 'headers'>;
+  type Insisting = { readonly again: boolean; readonly tries: number; readonly changes?: boolean };
 
   const once = async (surface: Surface, asked: Once): Promise<Json> => {
     const session = sessionFor(surface, parts.sessions);
@@ -121,16 +122,20 @@ export function createClient(parts: ClientParts): ConsoleClient {
     }
   };
 
-  const insist = async (surface: Surface, asked: Once, { again, tries }: { again: boolean; tries: number }) => {
+  const insist = async (surface: Surface, asked: Once, { again, tries, changes = false }: Insisting) => {
+    let mayBeDone = false;
     for (let attempt = 1; ; attempt++) {
       try {
         return await once(surface, asked);
       } catch (thrown) {
         if (!isFailure(thrown)) throw thrown;
-        if (!again && thrown.uncertain) throw inDoubt(thrown, asked.what);
-        if (!again || !thrown.passing || attempt >= tries || !retries.tryTake()) throw thrown.error;
+        mayBeDone ||= changes && thrown.uncertain;
+        const isOver = !again || !thrown.passing || attempt >= tries || asked.signal.aborted;
+        if (isOver || !retries.tryTake()) throw mayBeDone ? inDoubt(thrown.error, asked.what) : thrown.error;
         counters.retries++;
-        await sleep(clock, thrown.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), asked.signal);
+        await sleep(clock, thrown.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), asked.signal).catch(error => {
+          throw mayBeDone ? inDoubt(error, asked.what) : error;
+        });
       }
     }
   };
@@ -162,7 +167,11 @@ export function createClient(parts: ClientParts): ConsoleClient {
     },
     ask(method, surface, path, body, { again, signal: given, timeoutMs = REQUEST_TIMEOUT_MS }) {
       return withSignals([given, signal], either =>
-        insist(surface, requestOf(surface, path, { method, body, timeoutMs, signal: either }), { again, tries: TRIES }),
+        insist(surface, requestOf(surface, path, { method, body, timeoutMs, signal: either }), {
+          again,
+          tries: TRIES,
+          changes: true,
+        }),
       );
     },
     look(surface, path, given) {
@@ -192,8 +201,9 @@ const pathOf = (surface: Surface, site: string, path: string): string =>
     os: path,
   })[surface];
 
-const inDoubt = ({ error }: Failure, what: string): CausewayError =>
+/** Nobody knows whether it was done: no answer that we have says so. */
+export const inDoubt = (cause: unknown, what: string): CausewayError =>
   new CausewayError('BACKEND_TIMEOUT', `it is not known whether this was done: ${what}`, {
     hint: 'look at the state of the device before sending it again',
-    cause: error,
+    cause,
   });

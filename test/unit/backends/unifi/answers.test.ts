@@ -107,7 +107,10 @@ describe('what an error means', () => {
       error: { code: 'BACKEND_OFFLINE', message: expect.stringContaining('starting') },
     };
     expect(failureOf('legacy', 200, '<!doctype html>')).toMatchObject(expected);
-    expect(failureOf('legacy', 502, '<html>nginx</html>')).toMatchObject(expected);
+    expect(failureOf('legacy', 503, '<html>nginx</html>')).toMatchObject(expected);
+    // The application was asked, and may have acted.
+    expect(failureOf('legacy', 502, '<html>nginx</html>')).toMatchObject({ ...expected, uncertain: true });
+    expect(failureOf('legacy', 200, '{"meta":{"rc')).toMatchObject({ ...expected, uncertain: true });
   });
 
   test('too many requests: the pause that is asked for, where one is', () => {
