@@ -39,6 +39,8 @@ interface Upcoming {
   timer: Timer;
   /** Its last attempt. */
   sent: string | undefined;
+  /** `out`: on its way; `waits`: due, and others of its backend are on their way. */
+  stands: 'out' | 'waits' | undefined;
   failures: number;
 }
 
@@ -54,6 +56,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_
 const OFFLINE_WAIT_MS = 10_000;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 300_000;
+/** On their way at once to one backend: many that are due together must not let each other, and what people want, time out. */
+const MOST_OUT = 3;
 /** No further attempt would end otherwise. */
 const HOPELESS: ReadonlySet<ErrorCode> = new Set([
   'COMMAND_UNKNOWN',
@@ -130,9 +134,11 @@ export class Endings {
         else this.release(key, one, id);
       }
       if (one.sent !== id) continue;
+      one.stands = undefined;
       if (outcome === 'ok') this.forget(key);
       else this.failed(key, one, error);
     }
+    for (const [key, { stands }] of this.upcoming) if (stands === 'waits') this.send(key);
   }
 
   /** Goes on with what the store held. */
@@ -168,7 +174,7 @@ export class Endings {
 
   private expect(key: string, ending: Ending): void {
     const timer = this.parts.timeline.at(ending.due, () => this.send(key));
-    this.upcoming.set(key, { ending, timer, sent: undefined, failures: 0 });
+    this.upcoming.set(key, { ending, timer, sent: undefined, stands: undefined, failures: 0 });
   }
 
   private forget(key: string): void {
@@ -184,6 +190,12 @@ export class Endings {
     if (!one || isHeld(one.ending)) return;
     const { devices, gate, tx } = this.parts;
     const { device, command, args, cause, of } = one.ending;
+    const mine = [...this.upcoming.values()].filter(({ ending }) => backendOf(ending.device) === backendOf(device));
+    if (mine.filter(({ stands }) => stands === 'out').length >= MOST_OUT) {
+      one.stands = 'waits';
+      return;
+    }
+    one.stands = undefined;
     if (devices.get(device) && devices.availability(device) !== 'online') {
       this.later(key, one, OFFLINE_WAIT_MS);
       return;
@@ -192,12 +204,14 @@ export class Endings {
     const said = gate.submit(tx, { device, command, args: { ...args }, cause: causedBy(cause, of) });
     this.isSending = false;
     one.sent = said.id;
+    one.stands = 'out';
     if (said.error) this.failed(key, one, said.error);
   }
 
   private failed(key: string, one: Upcoming, error: { code: ErrorCode; message: string } | undefined): void {
     const { log } = this.parts;
     const { device, command } = one.ending;
+    one.stands = undefined;
     if (error && HOPELESS.has(error.code)) {
       log.error(
         { device, command, error: error.message },
@@ -212,6 +226,7 @@ export class Endings {
   }
 
   private later(key: string, one: Upcoming, ms: number): void {
+    one.timer.cancel();
     one.timer = this.parts.timeline.at(this.parts.timeline.now() + ms, () => this.send(key));
   }
 }

@@ -280,6 +280,28 @@ describe('The end of a command', () => {
     expect(Number.parseFloat(log[1] as string)).toBeLessThan(60.2);
   });
 
+  test('is sent with few others at once, however many are due', async () => {
+    const answers: (() => void)[] = [];
+    let most = 0;
+    const { begin, say, to, log, stored, engine } = house(({ command }) => {
+      if (command !== 'rest') return;
+      return new Promise<void>(resolve => {
+        most = Math.max(most, answers.push(resolve));
+      });
+    });
+    await begin();
+    for (let i = 0; i < 50; i++) await say('blink', { colour: `${i}`, minutes: 1 });
+    await to(1);
+    while (answers.length > 0) {
+      answers.shift()?.();
+      await yieldToIo();
+      await engine.idle();
+    }
+    expect(most).toBe(3);
+    expect(log.filter(line => line.includes('rest'))).toEqual(Array.from({ length: 50 }, (_, i) => `1 rest ${i}`));
+    expect(await stored()).toEqual([]);
+  });
+
   test('is given up where it can never be done', async () => {
     const { begin, say, to, log, stored } = house(({ command }) => {
       if (command === 'rest') throw new CausewayError('UNSUPPORTED', 'never');
