@@ -209,24 +209,24 @@ export function createClients(parts: ClientParts): Clients {
   };
 
   /** One that the console remembers. */
-  const takeUser = (row: ClientRow): void => {
+  const takeUser = (row: ClientRow, isWhole: boolean): void => {
     const { mac } = row;
     const seenAt = seenOf(row.last_seen);
     const isRecent = seenAt !== undefined && elapsed() - seenAt < knownForMs;
     const isNoted = row.name !== undefined || row.noted === true || row.blocked === true;
-    if (!isRecent && !isNoted && !connected.has(mac)) {
+    if (!isRecent && !isNoted && !connected.has(mac) && (isWhole || !members.has(mac))) {
       if (members.delete(mac)) told.remove(idOf(mac));
       return;
     }
     const one = member(mac, clientName(row), row.is_wired === false);
     if (!one) return;
     meet(row, one.name);
-    rename(mac, one, clientName(row));
+    if (isWhole || row.name !== undefined) rename(mac, one, clientName(row));
     // At the start: later the lists tell of those who are here, and ghosts are remembered as seen, too.
     if (seenAt !== undefined && !told.isLive() && !ghosts.has(mac)) {
       step(mac, one, { type: 'recalled', at: elapsed(), seenAt });
     }
-    setAccess(mac, row.blocked ? 'blocked' : 'allowed');
+    if (isWhole || row.blocked !== undefined) setAccess(mac, row.blocked ? 'blocked' : 'allowed');
     told.set(idOf(mac), { wired: row.is_wired, guest: row.is_guest, ip: row.ip ?? row.last_ip });
     if (!one.presence.isConnected) told.set(idOf(mac), { connectivity: 'offline' });
   };
@@ -251,7 +251,7 @@ export function createClients(parts: ClientParts): Clients {
         const isOlder = heard.isSince(row.mac, askedAt);
         if (takeRow(row, isOlder, wireless.has(row.mac))) there.add(row.mac);
       }
-      for (const row of users ?? []) if (!forgotten.isSince(row.mac, askedAt)) takeUser(row);
+      for (const row of users ?? []) if (!forgotten.isSince(row.mac, askedAt)) takeUser(row, true);
       if (users) {
         const remembered = new Set([...users, ...stations].map(({ mac }) => mac));
         for (const mac of [...members.keys()]) {
@@ -275,7 +275,8 @@ export function createClients(parts: ClientParts): Clients {
       }
     },
     takeUsers(rows) {
-      for (const row of rows) takeUser(row);
+      // Whole records have this; what only tells of a change may lack all that is as before.
+      for (const row of rows) takeUser(row, row.first_seen !== undefined);
     },
     forget(mac) {
       forgotten.hear(mac);

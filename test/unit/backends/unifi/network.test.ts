@@ -144,6 +144,33 @@ describe('a list that was asked for before', () => {
   });
 });
 
+test('a message about one whom the console remembers changes nothing of what it does not tell', async () => {
+  const { at, network, list, sink, sta } = await stage();
+  const other = '00:00:5e:00:53:02';
+  const users = [
+    sta({ blocked: true, first_seen: 1 }),
+    sta({ mac: other, name: undefined, hostname: 'other', first_seen: 1 }),
+  ];
+  at(300_000);
+  network.takeSnapshot(list(300_000, { sta: [], users }));
+  sink.take();
+  network.takeMessage('user:sync', [
+    { mac: PHONE, note: 'x' },
+    { mac: other, note: 'x' },
+  ]);
+  network.takeMessage('user:sync', [{ mac: PHONE, name: 'Telephone' }]);
+  expect(sink.take()).toEqual([`device: unifi:client:${PHONE} "Telephone"`]);
+  network.takeMessage('user:sync', [{ mac: PHONE, blocked: false }]);
+  network.takeMessage('user:sync', [sta({ blocked: true, first_seen: 1 })]);
+  network.takeMessage('user:sync', [sta({ first_seen: 1 })]);
+  expect(sink.take().filter(line => /access|locked/.test(line))).toEqual(
+    ['allowed', 'blocked', 'allowed'].flatMap(access => [
+      `unifi:client:${PHONE}/access=${access}`,
+      `unifi:client:${PHONE}!${access === 'blocked' ? 'blocked' : 'unblocked'}={}`,
+    ]),
+  );
+});
+
 test('a sighting that lies hours ahead is none', async () => {
   const { at, network, list, sink, sta } = await stage();
   const ahead = (EPOCH + 7_200_000) / 1_000;
