@@ -66,6 +66,7 @@ export class UnifiBackend implements Supervised {
         login &&
         loginSession({ clock, counters: this.counters, username: login.username, password: login.password.reveal() }),
       keyIsOfficialOnly: false,
+      pauses: new Map(),
     };
   }
 

@@ -37,6 +37,7 @@ async function stage(options: ConsoleOptions & { who?: Who; tls?: Partial<TlsPar
     key: who === 'login' ? undefined : keySession(console.apiKey),
     login: who === 'key' ? undefined : loginSession({ clock, counters, username, password: console.password }),
     keyIsOfficialOnly: false,
+    pauses: new Map(),
   };
   /** As after a reconnect: the session is the same. */
   const connect = (): ConsoleClient => {
@@ -221,6 +222,18 @@ describe('what fails', () => {
     });
     await passing(clock, () => rows !== undefined, 'the answer');
     expect(clock.elapsed() - began).toBeGreaterThan(9_000);
+  });
+
+  test('is an error where the console asks for a long pause, and is not asked before it is over', async () => {
+    const { client, console, clock, connect } = await stage();
+    Object.assign(console.trouble, { limited: 1, retryAfter: 600 });
+    const expected = { code: 'BACKEND_OFFLINE', message: expect.stringContaining('too many requests') };
+    await expect(client.read('legacy', 'stat/device')).rejects.toMatchObject(expected);
+    await expect(connect().read('legacy', 'stat/device')).rejects.toMatchObject(expected);
+    expect(console.requests).toHaveLength(1);
+    expect(await client.read('legacy', 'stat/sta')).not.toHaveLength(0);
+    await clock.jump(601_000);
+    expect(await client.read('legacy', 'stat/device')).toHaveLength(6);
   });
 
   test('is not sent again where twice is not once, and ends in doubt', async () => {

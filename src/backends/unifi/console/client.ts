@@ -19,6 +19,8 @@ export interface Sessions {
   readonly login: Session | undefined;
   /** A key is not taken on the other surfaces, as on some consoles: they go by the login. */
   keyIsOfficialOnly: boolean;
+  /** What the console has asked not to be asked, with the elapsed ms until when. */
+  readonly pauses: Map<string, number>;
 }
 
 /** What the client needs. */
@@ -80,12 +82,15 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 500;
 /** More repetitions than these within a minute only make it worse. */
 const RETRIES_PER_MINUTE = 10;
+/** Nobody waits longer than this for a pause that the console asks for: it is an error, and so is to ask again before. */
+const LONGEST_PAUSE_MS = 30_000;
 const CLOCK_JITTER_MS = 1_500;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A client for one connection; it ends with the signal. */
 export function createClient(parts: ClientParts): ConsoleClient {
   const { http, clock, counters, signal } = parts;
+  const { pauses } = parts.sessions;
   const lanes = createLanes(IN_FLIGHT);
   const bucket = createBucket(clock, BURST, PER_MINUTE);
   const retries = createBucket(clock, RETRIES_PER_MINUTE, RETRIES_PER_MINUTE);
@@ -122,15 +127,28 @@ export function createClient(parts: ClientParts): ConsoleClient {
     }
   };
 
+  const refusePaused = ({ path, what }: Once): void => {
+    const left = (pauses.get(path) ?? 0) - clock.elapsed();
+    if (left <= 0) pauses.delete(path);
+    else
+      throw new CausewayError('BACKEND_OFFLINE', `the console has had too many requests: ${what}`, {
+        hint: `it asks for a pause of ${Math.ceil(left / 1_000)} s more; see what else asks it`,
+      });
+  };
+
   const insist = async (surface: Surface, asked: Once, { again, tries, changes = false }: Insisting) => {
     let mayBeDone = false;
+    refusePaused(asked);
     for (let attempt = 1; ; attempt++) {
       try {
         return await once(surface, asked);
       } catch (thrown) {
         if (!isFailure(thrown)) throw thrown;
         mayBeDone ||= changes && thrown.uncertain;
-        const isOver = !again || !thrown.passing || attempt >= tries || asked.signal.aborted;
+        const { waitMs = 0 } = thrown;
+        if (waitMs > LONGEST_PAUSE_MS) pauses.set(asked.path, clock.elapsed() + waitMs);
+        const isOver =
+          !again || !thrown.passing || attempt >= tries || waitMs > LONGEST_PAUSE_MS || asked.signal.aborted;
         if (isOver || !retries.tryTake()) throw mayBeDone ? inDoubt(thrown.error, asked.what) : thrown.error;
         counters.retries++;
         await sleep(clock, thrown.waitMs ?? FIRST_WAIT_MS * 2 ** (attempt - 1), asked.signal).catch(error => {
