@@ -108,6 +108,24 @@ describe('a socket', () => {
     await until('unifi:wlan:wlan-guests/switch=off');
   });
 
+  test('that is refused more than once is opened later, without a login each time', async () => {
+    const { console, pass, until } = await stage();
+    let refusals = 0;
+    console.trouble.holds = path => {
+      if (path.endsWith('/auth/login') && refusals++ < 2) setImmediate(() => console.endSessions());
+      return undefined;
+    };
+    console.endSessions();
+    console.dropSockets();
+    await pass(20_000);
+    const { logins } = console;
+    await pass(300_000);
+    await eventually(() => console.sockets === 1, 'the socket');
+    expect(console.logins - logins).toBeLessThan(3);
+    console.state.setWlan('wlan-guests', false);
+    await until('unifi:wlan:wlan-guests/switch=off');
+  });
+
   test('whose session has ended is opened with another login', async () => {
     const { console, pass } = await stage();
     console.endSessions();

@@ -23,7 +23,7 @@ export interface StreamParts {
   onOpen(): void;
   /** Away for a while; it is being opened again. */
   onGone(reason: string): void;
-  /** The console does not take our credentials for it; nothing more is tried. */
+  /** The console does not take our credentials for it; a login is tried again seldom, a key no more. */
   onRefused(): void;
 }
 
@@ -41,6 +41,8 @@ const SILENT_MS = 90_000;
 const MOST_SILENT_MS = 720_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
+/** As many lead to the longest wait. */
+const SELDOM_ATTEMPTS = 9;
 
 /** Opens it, and keeps on. */
 export function keepStream(parts: StreamParts): Stream {
@@ -112,12 +114,16 @@ export function keepStream(parts: StreamParts): Stream {
       if (status === 'open' || isClosed) return;
       // The session has ended, or keys are not taken here.
       if (status === 401 || status === 403 || status === 404) {
-        if (status !== 404 && !wasRenewed && session.drop(await session.pass(http, signal))) {
+        if (status !== 404 && !wasRenewed) {
+          // There is but one key.
+          if (!session.drop(await session.pass(http, signal))) close();
           wasRenewed = true;
-          return later();
+          if (!isClosed) return later();
         }
-        close();
         parts.onRefused();
+        // Sessions may have ended twice, and a console that is starting has no stream yet.
+        attempts = SELDOM_ATTEMPTS;
+        if (!isClosed) later();
         return;
       }
       later();
