@@ -50,6 +50,18 @@ describe('a client', () => {
     expect(error).toMatchObject({ code: 'BACKEND_UNCONFIRMED', message: expect.stringContaining('still not blocked') });
   });
 
+  test('is blocked and unblocked by itself and by its site at one moment, one after the other', async () => {
+    const { run, console } = await stage();
+    const mac = CLIENT.tv;
+    await Promise.all([
+      run(client(mac), 'block'),
+      run(SITE, 'unblockClient', { mac }),
+      run(client(mac), 'block'),
+      run(SITE, 'unblockClient', { mac: mac.toUpperCase() }),
+    ]);
+    expect(console.state.client(mac).blocked).toBe(false);
+  });
+
   test('that is protected is blocked only with force', async () => {
     const { run, console } = await stage({ settings: { protected: [CLIENT.server] } });
     await expect(run(client(CLIENT.server), 'block')).rejects.toMatchObject({

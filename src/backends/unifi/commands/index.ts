@@ -19,6 +19,10 @@ const TABLES: Readonly<Record<string, Commands>> = {
   site: siteCommands,
 };
 
+/** Commands to one thing follow each other: what the site does to a client is one to the client. */
+const laneOf = (device: string, kind: string, { args: { mac } }: Command): string =>
+  kind === 'site' && typeof mac === 'string' ? device.replace(/:site:.*/, `:client:${mac.toLowerCase()}`) : device;
+
 /**
  * Carries a command out; those to one device follow each other.
  * @param device as it was declared; undefined: there is none
@@ -54,7 +58,7 @@ export async function carryOut(
   };
   const mine = { ...way, client: { ...way.client, ask } };
   try {
-    await way.client.lanes.run(device.id, signal, () =>
+    await way.client.lanes.run(laneOf(device.id, kind, command), signal, () =>
       carry({ way: mine, native, declared, args: command.args, index: Number(index ?? 0), asking }),
     );
   } catch (error) {
