@@ -141,6 +141,8 @@ const Outbox = z.discriminatedUnion('kind', [
     due: Instant,
     of: z.string(),
     cause: Cause,
+    about: z.string().optional(),
+    heirs: z.array(z.string()).optional(),
   }),
 ]);
 const Stamp = z.string().refine(text => !Number.isNaN(Date.parse(text)));

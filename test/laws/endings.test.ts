@@ -12,6 +12,7 @@ import { memoryStore } from '../../src/store/memory.ts';
 import { bareEngine } from '../kit/bare-engine.ts';
 import { LAW_TIMEOUT_MS, tried } from './kit.ts';
 
+const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 const COLOURS = ['red', 'green'] as const;
 type Colour = (typeof COLOURS)[number];
@@ -85,20 +86,24 @@ async function live(deeds: readonly Deed[]) {
   const store = memoryStore();
   let now = 0;
   const begin = async () => {
-    const bare = bareEngine({ store, clock: new VirtualClock(Date.UTC(2026, 0, 1) + now), backends: [system] });
+    const bare = bareEngine({ store, clock: new VirtualClock(START + now), backends: [system] });
     const sink = bare.engine.sink('test');
     await bare.start([]);
     sink.online();
     sink.devices([LAMP]);
     sink.ready();
     await bare.runTo(0);
+    await bare.engine.idle();
     return { ...bare, sink, since: now };
   };
   let house = await begin();
-  const passTo = async (at: number) => {
-    // What is answered at once is answered before time passes.
+  /** What is answered at once is answered before anything else. */
+  const settled = async () => {
     await yieldToIo();
     await house.engine.idle();
+  };
+  const passTo = async (at: number) => {
+    await settled();
     await house.runTo(at - house.since);
     await house.engine.idle();
     now = at;
@@ -118,11 +123,15 @@ async function live(deeds: readonly Deed[]) {
   for (const one of deeds) {
     if (one.do === 'light' || one.do === 'quench') {
       const { do: command, ...args } = one;
+      await settled();
+      const coming = house.engine.core.endings.of(LAMP.id).find(end => end.args.colour === one.colour);
       const said = await send(command, args);
       // What was refused has changed nothing.
       if (said === 'BACKEND_REJECTED') continue;
-      if (one.do === 'light') until.set(one.colour, now + (one.minutes ?? Number.POSITIVE_INFINITY) * MINUTE);
-      else until.delete(one.colour);
+      if (one.do === 'quench') until.delete(one.colour);
+      // For good, perhaps: the end that was to come is safer.
+      else if (said !== 'ok' && one.minutes === undefined && coming) until.set(one.colour, coming.due - START);
+      else until.set(one.colour, now + (one.minutes ?? Number.POSITIVE_INFINITY) * MINUTE);
     } else if (one.do === 'wait') await passTo(now + one.minutes * MINUTE);
     else if (one.do === 'trouble') system.trouble.push(...Array<typeof one.what>(one.times).fill(one.what));
     else if (one.do === 'die') {
