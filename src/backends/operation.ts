@@ -22,6 +22,8 @@ export interface OperationContext {
   send(wanted: { device: string; command: string; args: Record<string, Json> }): Promise<{
     readonly outcome: string;
     readonly args: Record<string, Json>;
+    /** When it ends by itself, ISO 8601; absent: it lasts. */
+    readonly ends_at?: Json;
   }>;
 }
 

@@ -101,6 +101,11 @@ export class Endings {
     return endings.filter(ending => ending.device === device && !isHeld(ending));
   }
 
+  /** When a command that was sent ends by itself, engine time; undefined: it lasts. */
+  dueOf(command: string): number | undefined {
+    return [...this.upcoming.values()].find(({ ending }) => ending.of === command)?.ending.due;
+  }
+
   /** A command has passed the gate. */
   passed(command: Command, { id: device, commands }: Device): void {
     if (this.isSending) return;

@@ -1,6 +1,7 @@
 // Operations on devices.
 import { z } from 'zod';
 import { slugOf } from '../backends/virtual/spec.ts';
+import { iso } from '../lib/clock.ts';
 import { asCausewayError, CausewayError } from '../lib/errors.ts';
 import { didYouMean } from '../lib/text.ts';
 import { CapabilitySchema, type Device, DeviceRef } from '../model/device.ts';
@@ -150,7 +151,10 @@ export async function sendThroughGate(
       ...(result.error.path !== undefined && { path: result.error.path }),
       details: { id: said.id, outcome: result.outcome },
     });
-  return { ...answer, outcome: result.outcome, ms: result.ms };
+  const { timeline, endings } = engine.core;
+  const due = endings.dueOf(said.id);
+  const ends = due !== undefined && { ends_at: iso(timeline.toWall(due)) };
+  return { ...answer, outcome: result.outcome, ms: result.ms, ...ends };
 }
 
 const sendCommand = defineOp({

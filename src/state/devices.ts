@@ -1,7 +1,7 @@
 // The device registry: declarations, rooms, aliases, availability, and the live members of a target.
 import { Subject } from 'rxjs';
 import { CausewayError } from '../lib/errors.ts';
-import { didYouMean } from '../lib/text.ts';
+import { didYouMean, nearest } from '../lib/text.ts';
 import { type Availability, backendOf, type Device } from '../model/device.ts';
 import type { Target } from '../model/target.ts';
 
@@ -62,15 +62,19 @@ export class Devices {
     const byName = [...this.byId.values()].filter(d => d.name.toLowerCase() === ref.toLowerCase());
     const hint = byName.length
       ? `a device of this name has the id ${byName.map(d => d.id).join(' or ')}; use the id or an alias`
-      : didYouMean(ref, [
-          ...this.byId.keys(),
-          ...Object.keys(this.names.aliases),
-          ...[...this.byId.values()].map(d => d.name),
-        ]);
+      : this.nearTo(ref);
     throw new CausewayError('DEVICE_NOT_FOUND', `there is no device "${ref}"`, {
       hint,
       details: { candidates: byName.map(d => ({ id: d.id, name: d.name })) },
     });
+  }
+
+  /** What a name that is nobody's may have meant; of somebody's name the id, which is taken everywhere. */
+  private nearTo(ref: string): string {
+    const ids = [...this.byId.keys()];
+    const near = nearest(ref, [...ids, ...Object.keys(this.names.aliases), ...this.all().map(({ name }) => name)]);
+    const named = this.all().find(({ id, name }) => name === near && id !== near);
+    return named ? `did you mean "${named.id}" (${named.name})?` : didYouMean(ref, near === undefined ? ids : [near]);
   }
 
   all(): Device[] {

@@ -445,6 +445,7 @@ const ROWS: readonly (readonly [name: string, args: object, answer: (state: SimC
     state => ({
       flow: state.flows[1]?.id,
       ...{ device: 'unifi:site:default', command: 'blockDestination', outcome: 'ok' },
+      ends_at: expect.stringMatching(/^\d{4}-/),
       args: expect.toSatisfy(
         (args: unknown) =>
           isDeepStrictEqual(args, { destination: 'example.test', client: CLIENT.laptop, minutes: 30 }) &&
@@ -695,10 +696,10 @@ describe('a gateway that follows the flows of a console', () => {
     const block = { id, what: 'source', minutes: 2, confirm: true };
     expect(await staged.ask('block_unifi_flow', { ...block, dry_run: true })).toMatchObject({ command: 'blockClient' });
     expect(state.client(CLIENT.camera).blocked).toBe(false);
-    await staged.ask('block_unifi_flow', block);
+    const { ends_at: endsAt } = await staged.ask('block_unifi_flow', block);
     expect(state.client(CLIENT.camera).blocked).toBe(true);
     const { ending } = await staged.ask('get_device', { device: 'unifi:site:default' });
-    expect(ending).toEqual([{ command: 'unblockClient', args: { mac: CLIENT.camera }, at: expect.any(String) }]);
+    expect(ending).toEqual([{ command: 'unblockClient', args: { mac: CLIENT.camera }, at: endsAt }]);
     expect(Date.parse(ending[0].at) - staged.clock.now()).toBeGreaterThan(110_000);
     await passTime(staged.clock, console, 125_000);
     await eventually(() => !state.client(CLIENT.camera).blocked, 'the end of the block');

@@ -56,6 +56,7 @@ const blockFlow = defineOperation({
     command: z.string(),
     args: z.record(z.string(), z.json()),
     outcome: z.string(),
+    ends_at: z.string().optional(),
   }),
   effect: 'destructive',
   scope: 'devices:control',
@@ -78,7 +79,8 @@ const blockFlow = defineOperation({
         ...(force !== undefined && command === 'blockClient' && { force }),
       },
     });
-    return { flow: id, device, command, args: said.args, outcome: said.outcome };
+    const ends = typeof said.ends_at === 'string' && { ends_at: said.ends_at };
+    return { flow: id, device, command, args: said.args, outcome: said.outcome, ...ends };
   },
 });
 
