@@ -1,6 +1,12 @@
 // Hubitat's capabilities (docs2.hubitat.com, "Driver Capability List"): which of them are canonical ones, and what the
 // commands of the others do. Commands that stand neither here nor in the canonical table belong to a driver alone.
-import type { ArgumentDecl, CapabilityName, CommandDecl, Effect } from '../../model/capability.ts';
+import {
+  type ArgumentDecl,
+  CAPABILITIES,
+  type CapabilityName,
+  type CommandDecl,
+  type Effect,
+} from '../../model/capability.ts';
 import type { ValueType } from '../../model/value.ts';
 
 /** Hubitat's name → ours. */
@@ -65,6 +71,9 @@ const again = (args: ArgumentDecl[] = [], effects: Effect[] = []): CommandDecl =
 const makes = (attribute: string, value: string): CommandDecl => again([], [{ attribute, value }]);
 
 const direction = arg('direction', words('up', 'down'));
+/** The canonical ones of a thermostat, also for devices that are only a part of one, such as a radiator valve. */
+const ofThermostat = (...names: string[]): Record<string, CommandDecl> =>
+  Object.fromEntries(names.map(name => [name, CAPABILITIES.thermostat.commands[name] as CommandDecl]));
 const thermostat = {
   auto: makes('thermostatMode', 'auto'),
   cool: makes('thermostatMode', 'cool'),
@@ -96,8 +105,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandDe
   WindowBlind: { setTiltLevel: again([arg('tilt', percent)], [{ attribute: 'tilt', fromArg: 'tilt' }]) },
   FanControl: { cycleSpeed: once([], [{ attribute: 'speed', unknown: true }]) },
   Thermostat: thermostat,
-  ThermostatMode: thermostat,
-  ThermostatFanMode: thermostat,
+  ThermostatMode: { ...thermostat, ...ofThermostat('setThermostatMode') },
+  ThermostatFanMode: { ...thermostat, ...ofThermostat('setThermostatFanMode') },
+  ThermostatHeatingSetpoint: ofThermostat('setHeatingSetpoint'),
+  ThermostatCoolingSetpoint: ofThermostat('setCoolingSetpoint'),
   AudioVolume: {
     setVolume: again([arg('volume', percent)], [{ attribute: 'volume', fromArg: 'volume' }]),
     mute: makes('mute', 'muted'),

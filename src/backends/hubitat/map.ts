@@ -1,12 +1,7 @@
 // A device of the hub as a device of ours: canonical capabilities, attributes and commands, with the native ones beside.
-import {
-  type AttributeDecl,
-  CAPABILITIES,
-  type CapabilityName,
-  type CommandDecl,
-  type Effect,
-} from '../../model/capability.ts';
+import { CAPABILITIES, type CapabilityName, type CommandDecl, type Effect } from '../../model/capability.ts';
 import type { Device } from '../../model/device.ts';
+import type { ValueType } from '../../model/value.ts';
 import { CANONICAL, COMMANDS, TELEMETRY, TEMPERATURES } from './capabilities.ts';
 import type { Counters } from './counters.ts';
 import { type Reader, readerOf, type Scale, scaleOf } from './values.ts';
@@ -61,13 +56,13 @@ export function mapDevice(native: NativeDevice, mapping: Mapping): Mapped {
   const commands: Record<string, CommandDecl> = {};
   const signatures = mapping.signatures(native);
   for (const name of native.commands) {
-    commands[name] = withEffects(
+    commands[name] = fitted(
       canonicalCommand(name, capabilities) ?? knownCommand(name, native) ?? driverCommand(signatures?.get(name)),
       readers,
     );
   }
   for (const [name, declared] of Object.entries(madeUp(commands, capabilities)))
-    commands[name] = withEffects(declared, readers);
+    commands[name] = fitted(declared, readers);
   return {
     nativeId: native.id,
     driver: native.driver,
@@ -136,7 +131,7 @@ function newReader(
 }
 
 /** Drivers have further words than the canonical ones (a thermostat mode `eco`); `unknown` means that there is none. */
-function widened(declared: AttributeDecl, values: readonly string[]): AttributeDecl {
+function widened<T extends ValueType>(declared: T, values: readonly string[]): T {
   if (declared.type !== 'enum') return declared;
   const known = declared.values ?? [];
   const further = values.filter(value => value !== 'unknown' && !known.includes(value));
@@ -186,8 +181,17 @@ function madeUp(
   };
 }
 
-/** Without the effects on attributes that the device lacks: they would be waited for in vain. */
-function withEffects(declared: CommandDecl, attributes: ReadonlyMap<string, Reader>): CommandDecl {
+/**
+ * A command as this device takes it: without the effects on attributes that it lacks, which would be waited for in vain,
+ * and with all the words of the attribute that an argument sets.
+ */
+function fitted(declared: CommandDecl, attributes: ReadonlyMap<string, Reader>): CommandDecl {
   const effects = declared.effects.filter((effect: Effect) => attributes.has(effect.attribute));
-  return effects.length === declared.effects.length ? declared : { ...declared, effects };
+  const args = declared.args.map(arg => {
+    const effect = effects.find(one => 'fromArg' in one && one.fromArg === arg.name);
+    const { values = [] } = (effect && attributes.get(effect.attribute)?.declared) ?? {};
+    return widened(arg, values);
+  });
+  const isSame = effects.length === declared.effects.length && args.every((arg, i) => arg === declared.args[i]);
+  return isSame ? declared : { ...declared, args, effects };
 }

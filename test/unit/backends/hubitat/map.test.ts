@@ -11,7 +11,8 @@ import { callOf, pathOf } from '../../../../src/backends/hubitat/commands.ts';
 import { newCounters } from '../../../../src/backends/hubitat/counters.ts';
 import { mapDevice, newPool } from '../../../../src/backends/hubitat/map.ts';
 import type { NativeAttribute, NativeDevice } from '../../../../src/backends/hubitat/wire.ts';
-import { CAPABILITY_NAMES } from '../../../../src/model/capability.ts';
+import { CAPABILITY_NAMES, type CommandDecl } from '../../../../src/model/capability.ts';
+import type { Json } from '../../../../src/model/value.ts';
 import { commandTo } from '../kit.ts';
 
 const attribute = (name: string, more: Partial<NativeAttribute> = {}): NativeAttribute => ({
@@ -155,6 +156,57 @@ describe('commands', () => {
       });
       for (const name of names) expect(device.commands[name]?.effects).toEqual(commands[name]?.effects);
     }
+  });
+});
+
+describe('the parts of a thermostat', () => {
+  const radiator = (scale: 'C' | 'F') =>
+    mapped(
+      {
+        capabilities: [
+          'ThermostatHeatingSetpoint',
+          'ThermostatCoolingSetpoint',
+          'ThermostatMode',
+          'ThermostatFanMode',
+          'FanControl',
+        ],
+        attributes: [
+          attribute('heatingSetpoint', { dataType: 'NUMBER' }),
+          attribute('coolingSetpoint', { dataType: 'NUMBER' }),
+          attribute('thermostatMode', { dataType: 'ENUM', values: ['heat', 'off', 'eco'] }),
+          attribute('speed', { dataType: 'ENUM', values: ['low', 'turbo'] }),
+        ],
+        commands: [
+          'setHeatingSetpoint',
+          'setCoolingSetpoint',
+          'setThermostatMode',
+          'setThermostatFanMode',
+          'setSpeed',
+          'eco',
+        ],
+      },
+      scale,
+      { setHeatingSetpoint: ['NUMBER'], setCoolingSetpoint: ['NUMBER'], setThermostatMode: ['ENUM'] },
+    );
+  const callTo = (scale: 'C' | 'F', command: string, args: Record<string, Json>) => {
+    const device = radiator(scale);
+    return callOf(device, commandTo('hub:7', command, args), device.device.commands[command] as CommandDecl, scale);
+  };
+
+  test.each(['setHeatingSetpoint', 'setCoolingSetpoint'])('take %s in °C, which goes out in the hub’s scale', name => {
+    expect(callTo('F', name, { temperature: 21 }).args).toEqual([{ type: 'NUMBER', value: 69.8 }]);
+    expect(callTo('C', name, { temperature: 21 }).args).toEqual([{ type: 'NUMBER', value: 21 }]);
+    expect(radiator('F').device.commands[name]).toMatchObject({
+      idempotent: true,
+      effects: [{ fromArg: 'temperature' }],
+    });
+  });
+
+  test('take the words of their attributes, the driver’s own among them', () => {
+    const { commands } = radiator('C').device;
+    expect(commands.setThermostatMode?.args[0]?.values).toEqual(expect.arrayContaining(['heat', 'eco']));
+    expect(commands.setThermostatFanMode).toMatchObject({ idempotent: true, args: [{ name: 'mode' }] });
+    expect(commands.setSpeed?.args[0]?.values).toEqual(expect.arrayContaining(['high', 'turbo']));
   });
 });
 
