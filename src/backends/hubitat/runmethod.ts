@@ -40,16 +40,17 @@ export function createRunMethod(
     // A hub without this way, or one that wants a login, has not looked at the command.
     if (!answer || answer.status === 404 || answer.status === 405) return REFUSED;
     const data = dataOf(answer, what);
-    if (data === null || typeof data !== 'object' || Array.isArray(data) || data.success !== true) {
-      const said = data !== null && typeof data === 'object' && !Array.isArray(data) ? data.message : undefined;
-      const message = `the hub refused: ${what}${typeof said === 'string' ? ` (${said.slice(0, 200)})` : ''}`;
-      throw {
-        passing: false,
-        uncertain: false,
-        error: new CausewayError('BACKEND_REJECTED', message, { hint: 'see the hub’s own log' }),
-      } satisfies Failure;
-    }
-    return undefined;
+    const { success, message } = data !== null && typeof data === 'object' && !Array.isArray(data) ? data : {};
+    if (success === true) return undefined;
+    const said = typeof message === 'string' ? ` (${message.slice(0, 200)})` : '';
+    const verdict = success === false ? 'refused' : 'does not say whether this was done';
+    throw {
+      passing: false,
+      uncertain: success !== false,
+      error: new CausewayError('BACKEND_REJECTED', `the hub ${verdict}: ${what}${said}`, {
+        hint: 'see the hub’s own log',
+      }),
+    } satisfies Failure;
   };
 
   return {

@@ -302,6 +302,26 @@ describe('what is tried again', () => {
     expect(hub.trouble.status.times).toBe(4);
   });
 
+  test.each(['', 'null', '[]', '{"message":"done"}'])(
+    'nor are those of which the hub does not say whether they were done: %j',
+    async body => {
+      const { send, hub } = await stage();
+      hub.trouble.instead = { body, times: 9, path: /runmethod/ };
+      await expect(send('hubitat:4', 'push', { button: 2 })).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
+      expect(hub.trouble.instead.times).toBe(8);
+    },
+  );
+
+  test('nor are those that the hub refused', async () => {
+    const { send, hub } = await stage();
+    hub.trouble.instead = { body: '{"success":false,"message":"no such method"}', times: 9, path: /runmethod/ };
+    await expect(send('hubitat:4', 'push', { button: 2 })).rejects.toMatchObject({
+      code: 'BACKEND_REJECTED',
+      message: expect.stringContaining('no such method'),
+    });
+    expect(hub.trouble.instead.times).toBe(8);
+  });
+
   test('nor are those that surely were not done: they have failed', async () => {
     const { send, hub, arrived } = await stage();
     hub.trouble.status = { code: 503, times: 1, path: /runmethod/ };
