@@ -26,26 +26,35 @@ const LONGEST_FRAME = 1024 * 1024;
 /** A gap of this length is bridged; beyond it the hub counts as offline. */
 const GIVE_UP_MS = 15_000;
 
-/** Puts frames together into events: a message may be split over several. */
+/** Pieces that a message may come in. */
+const MOST_PIECES = 64;
+
+/** Puts frames together into events: a message may be split over several, and one that never ends costs no other. */
 export function frameJoiner(counters: Counters): (frame: string) => HubEvent | undefined {
-  let begun = '';
+  let pieces: string[] = [];
+  let length = 0;
+  const startOver = () => {
+    pieces = [];
+    length = 0;
+  };
   return frame => {
-    let body = parseJson(frame);
-    if (body === undefined || body === null || typeof body !== 'object') {
-      begun += frame;
-      body = parseJson(begun);
-      if (body === undefined || body === null || typeof body !== 'object') {
-        if (begun.length <= LONGEST_FRAME) return undefined;
-        begun = '';
-        counters.garbled++;
-        return undefined;
-      }
-    } else if (begun !== '') {
-      // What had begun was never ended.
+    pieces.push(frame);
+    length += frame.length;
+    // Each piece that may be a beginning, the last one first: mostly it is the whole.
+    for (let from = pieces.length - 1; from >= 0; from--) {
+      if (from > 0 && !pieces[from]?.startsWith('{')) continue;
+      const body = parseJson(pieces.slice(from).join(''));
+      if (body === undefined || body === null || typeof body !== 'object') continue;
+      // What had begun before was never ended.
+      if (from > 0) counters.garbled++;
+      startOver();
+      return readEvent(body, counters);
+    }
+    if (pieces.length > MOST_PIECES || length > LONGEST_FRAME) {
+      startOver();
       counters.garbled++;
     }
-    begun = '';
-    return readEvent(body, counters);
+    return undefined;
   };
 }
 

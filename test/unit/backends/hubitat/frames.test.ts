@@ -24,6 +24,20 @@ describe('frames of the eventsocket', () => {
     expect(join(frame('on'))?.value).toBe('on');
   });
 
+  test.each([2, 3, 7])('that never end cost no later one that is split as well, into %i', parts => {
+    const counters = newCounters();
+    const join = frameJoiner(counters);
+    join(frame('on').slice(0, 20));
+    const told = ['off', 'on', 'off'].flatMap(value => {
+      const whole = frame(value);
+      const size = Math.ceil(whole.length / parts);
+      const pieces = Array.from({ length: parts }, (_, i) => whole.slice(i * size, (i + 1) * size));
+      return pieces.flatMap(piece => join(piece)?.value ?? []);
+    });
+    expect(told).toEqual(['off', 'on', 'off']);
+    expect(counters.garbled).toBe(1);
+  });
+
   test('do not grow without end', () => {
     const counters = newCounters();
     const join = frameJoiner(counters);
