@@ -23,10 +23,12 @@ export function withAttribute(mapped: Mapped, additions: Additions, name: string
   return redeclared(mapped, name, { form: 'plain', declared: { type: 'string' } });
 }
 
+/** What is written where there is nothing to say. */
+const NO_WORDS: readonly string[] = ['', 'null', 'unknown'];
+
 /** The word that an enum's driver told without having declared it, if this is one. */
 export function newWord({ declared }: Reader, value: unknown): string | undefined {
-  if (declared.type !== 'enum' || typeof value !== 'string' || value === 'null' || value === 'unknown')
-    return undefined;
+  if (declared.type !== 'enum' || typeof value !== 'string' || NO_WORDS.includes(value)) return undefined;
   const known = declared.values ?? [];
   const isKnown = known.some(word => word.toLowerCase() === value.toLowerCase());
   return isKnown || known.length >= MOST ? undefined : value;

@@ -93,11 +93,11 @@ function vectorOf(raw: unknown): Json {
   if (typeof raw !== 'string') return raw as Json;
   const inner = /^\s*\[(.*)\]\s*$/.exec(raw)?.[1];
   if (inner === undefined) return raw;
-  const parts = inner.split(',').map(part => part.trim());
-  const named = parts.map(part => /^(\w+)\s*:\s*(-?[\d.]+)$/.exec(part));
-  if (named.every(match => match !== null)) {
-    return Object.fromEntries(named.map(match => [match[1] as string, Number(match[2])]));
-  }
-  const numbers = parts.map(Number);
-  return parts.every(part => part !== '') && numbers.every(Number.isFinite) ? numbers : raw;
+  const parts = inner.split(',').map(part => /^\s*(?:(\w+)\s*:)?\s*(.*?)\s*$/.exec(part) ?? []);
+  const names = parts.map(([, name]) => name);
+  const numbers = parts.map(([, , text = '']) => coerce(text, { type: 'number' })).map(one => one.ok && one.value);
+  if (numbers.some(one => typeof one !== 'number')) return raw;
+  if (names.every(name => name === undefined)) return numbers;
+  if (names.some(name => name === undefined)) return raw;
+  return Object.fromEntries(names.map((name, i) => [name as string, numbers[i] as number]));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { newWord } from '../../../../src/backends/hubitat/additions.ts';
 import { newCounters } from '../../../../src/backends/hubitat/counters.ts';
 import {
   celsiusOf,
@@ -59,7 +60,12 @@ describe('values', () => {
   test.each([
     ['[x:2,y:-4,z:1.5]', { x: 2, y: -4, z: 1.5 }],
     ['[42.5,24]', [42.5, 24]],
+    ['[x:1e-3,y:-2.5E2,z:+4]', { x: 0.001, y: -250, z: 4 }],
+    ['[x:1.2.3,y:1]', '[x:1.2.3,y:1]'],
+    ['[x:.,y:1]', '[x:.,y:1]'],
+    ['[1e2,0x10]', '[1e2,0x10]'],
     ['[]', '[]'],
+    ['', ''],
     ['up', 'up'],
   ])('the vector %s is %o', (raw, value) => {
     expect(read({ form: 'vector', declared: { type: 'json' } }, raw)).toEqual(value);
@@ -73,6 +79,15 @@ describe('values', () => {
 
   test('an object where text is declared becomes JSON text', () => {
     expect(read({ form: 'plain', declared: { type: 'string' } }, { a: 1 })).toBe('{"a":1}');
+  });
+
+  test('an empty text is a text, and no word, number or boolean', () => {
+    const words: Reader = { form: 'plain', declared: { type: 'enum', values: ['on', 'off'] } };
+    expect(newWord(words, '')).toBeUndefined();
+    expect(read(words, '')).toBeNull();
+    expect(read(number, '')).toBeNull();
+    expect(read({ form: 'plain', declared: { type: 'boolean' } }, '')).toBeNull();
+    expect(read({ form: 'plain', declared: { type: 'string' } }, '')).toBe('');
   });
 
   test('"unknown" is no word of a lock, but one of an enum that has it', () => {
