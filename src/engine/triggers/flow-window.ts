@@ -16,20 +16,26 @@ export const SUM_STEPS = 250;
 const young = (entries: readonly Entry[], at: number, within: number): Entry[] =>
   entries.filter(([then]) => at - then < within);
 
-/** Those of the last `within` ms with one more, as few of them as decide. */
+/** Those of the last `within` ms with one more, which may be older than others, as few of them as decide. */
 export function withAdded(entries: readonly Entry[], [at, what]: Entry, within: number, asked: Asked): Entry[] {
-  const left = young(entries, at, within);
+  const newest = Math.max(at, entries.at(-1)?.[0] ?? at);
+  const left = young(entries, newest, within);
+  if (newest - at >= within) return left;
   if (asked.of === 'sum') {
     const amount = amountOf(what);
-    const last = left.at(-1);
     if (amount === 0) return left;
-    if (!last || at - last[0] >= within / SUM_STEPS) return [...left, [at, amount]];
-    return [...left.slice(0, -1), [last[0], amountOf(last[1]) + amount]];
+    const index = left.findLastIndex(([then]) => then <= at);
+    const before = left[index];
+    const isNear = before !== undefined && at - before[0] < within / SUM_STEPS;
+    const entry: Entry = isNear ? [before[0], amountOf(before[1]) + amount] : [at, amount];
+    return left.toSpliced(isNear ? index : index + 1, isNear ? 1 : 0, entry);
   }
   const text = JSON.stringify(what);
-  const others = asked.of === 'distinct' ? left.filter(([, other]) => JSON.stringify(other) !== text) : left;
+  const isSame = ([, other]: Entry) => asked.of === 'distinct' && JSON.stringify(other) === text;
+  if (left.some(one => isSame(one) && one[0] > at)) return left;
+  const others = left.filter(one => !isSame(one));
   // Of those that reach the number, the newest reach it for longest.
-  return [...others, [at, what] as Entry].slice(-asked.count);
+  return others.toSpliced(others.findLastIndex(([then]) => then <= at) + 1, 0, [at, what]).slice(-asked.count);
 }
 
 /** How many are in it, or how much. */

@@ -126,6 +126,12 @@ function makeRoom(context: TriggerContext, within: number): void {
   context.warn(`more than ${MAX_WINDOWS} windows at a time; that of ${soonest.slice(2)} is given up`);
 }
 
+/** After an outage many are told at once that have ended one after the other. */
+function ageOf(flow: Json): number {
+  const age = atPath(flow, 'age');
+  return typeof age === 'number' && age > 0 ? age : 0;
+}
+
 export const flow = defineTrigger({
   type: 'flow',
   schema,
@@ -153,7 +159,7 @@ export const flow = defineTrigger({
         const value = field === undefined ? null : (atPath(signal.value, field) ?? null);
         const known = context.memory.get<Json[]>(name) as Entry[] | undefined;
         if (!known) makeRoom(context, within);
-        const entries = withAdded(known ?? [], [context.view.now(), value], within, asked);
+        const entries = withAdded(known ?? [], [context.view.now() - ageOf(signal.value), value], within, asked);
         const measure = measureOf(entries, asked);
         if (!isReached(measure, asked)) {
           context.memory.set(name, entries as Json);

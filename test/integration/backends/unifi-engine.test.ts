@@ -169,6 +169,39 @@ describe('a rule over a console', () => {
     expect(commands().map(({ body }) => `${body.cmd} ${body.mac}`)).toEqual([`block-sta ${CLIENT.camera}`]);
   });
 
+  test('does not take for a storm what came over the time of an outage', async () => {
+    const rule = {
+      id: 'storm',
+      name: 'Block who knocks at many doors',
+      triggers: [{ type: 'flow', where: { action: 'blocked' }, within: '5m', count: 20, per: 'source.mac' }],
+      actions: [
+        {
+          type: 'command',
+          device: 'unifi:site:default',
+          command: 'blockClient',
+          args: { mac: { expr: 'trigger.flow.source.mac' } },
+        },
+      ],
+    };
+    const { console, clock, pass, devices, commands } = await stage([rule], { settings: { flows: 'blocked' } });
+    const { state } = console;
+    const knock = () => state.flow({ action: 'blocked', source: state.flowSource(CLIENT.camera) });
+    await console.down();
+    await passing(clock, () => devices.backend('unifi')?.state === 'offline', 'offline');
+    // Three a minute, as always: no more than fifteen within five minutes.
+    for (let i = 0; i < 36; i++) {
+      knock();
+      await clock.jump(20_000);
+    }
+    await console.up();
+    await passing(clock, () => devices.backend('unifi')?.ready === true, 'ready');
+    await pass(40_000);
+    expect(commands()).toEqual([]);
+    for (let i = 0; i < 20; i++) knock();
+    await pass(20_000);
+    await eventually(() => state.client(CLIENT.camera).blocked, 'the block');
+  });
+
   test('hears of an event of the console, with its value', async () => {
     const rule = {
       id: 'find',

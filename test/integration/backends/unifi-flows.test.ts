@@ -47,6 +47,7 @@ describe('flows', () => {
         bytes: 10_731,
         count: 1,
         at: expect.any(Number),
+        age: expect.any(Number),
         ms: 1_200,
         source: { mac: CLIENT.camera, ip: '192.0.2.7', port: 51_514, name: 'Camera', network: 'IoT', zone: 'IoT' },
         destination: { ip: '203.0.113.20', port: 443, name: 'example.test', zone: 'WAN', domain: 'example.test' },

@@ -38,6 +38,33 @@ function firings(entries: readonly Entry[], asked: Asked, measure: (all: readonl
 
 const number = fc.integer({ min: 1, max: 6 });
 
+describe('what comes late', () => {
+  const count: Asked = { of: 'count', count: 9 };
+
+  it('stands in its place among the others, or counts no more', () => {
+    const window = withAdded(withAdded([], [1_000, null], WITHIN, count), [200, null], WITHIN, count);
+    expect(window.map(([at]) => at)).toEqual([200, 1_000]);
+    expect(withAdded(window, [0, null], WITHIN, count)).toEqual(window);
+    expect(withAdded(window, [1_900, null], WITHIN, count).map(([at]) => at)).toEqual([1_000, 1_900]);
+  });
+
+  it('makes nothing that came again later any older', () => {
+    const distinct: Asked = { of: 'distinct', count: 9 };
+    expect(withAdded([[1_000, 'a']], [500, 'a'], WITHIN, distinct)).toEqual([[1_000, 'a']]);
+    expect(withAdded([[1_000, 'a']], [500, 'b'], WITHIN, distinct)).toEqual([
+      [500, 'b'],
+      [1_000, 'a'],
+    ]);
+  });
+
+  it('leaves a sum when its own time is over', () => {
+    const sum: Asked = { of: 'sum', above: 100 };
+    const window = withAdded([[1_000, 7]], [400, 5], WITHIN, sum);
+    expect(measureOf(window, sum)).toBe(12);
+    expect(measureOf(withAdded(window, [1_400, 1], WITHIN, sum), sum)).toBe(8);
+  });
+});
+
 describe('a window', () => {
   it('of a count fires with what a count over all fires with, and keeps no more than the count', () => {
     fc.assert(
