@@ -56,11 +56,12 @@ export function personDevice(name: string, config: HouseConfig['people'][string]
   const id = `house:${name}`;
   const refs = () => config.trackers.map(ref => sight.devices.resolve(ref));
   const tracker = (device: string) => {
-    const attribute = Object.keys(TRACKED).find(a => sight.value(device, a) !== undefined) as
-      | keyof typeof TRACKED
-      | undefined;
-    if (attribute === undefined) return { isPresent: undefined, since: 0 };
-    return { isPresent: sight.value(device, attribute) === TRACKED[attribute], since: sight.since(device, attribute) };
+    const declared = sight.devices.get(device)?.attributes;
+    // What tells presence tells it alone: to be without a connection is not yet to be away.
+    const attribute = declared?.presence ? 'presence' : 'connectivity';
+    const value = sight.value(device, attribute);
+    if (value === undefined) return { isPresent: undefined, since: 0 };
+    return { isPresent: value === TRACKED[attribute], since: sight.since(device, attribute) };
   };
   const person = personOf({
     clock: sight.clock,

@@ -161,6 +161,23 @@ describe('a person', () => {
     expect(stage.pass(10 * MINUTE)).toEqual([]);
   });
 
+  test('is not gone by a phone that is not connected, and of which nobody says whether it is present', async () => {
+    const before = people();
+    before.device('virtual:ben-phone', 'presence', 'connectivity');
+    before.tell('virtual:ben-phone', 'presence', 'present');
+    await before.ready();
+    await before.house.stop();
+    // After a power cut a console knows for a while only that it sees nobody.
+    const stage = people(before);
+    stage.device('virtual:ben-phone', 'presence', 'connectivity');
+    stage.values.forget('virtual:ben-phone');
+    stage.tell('virtual:ben-phone', 'connectivity', 'offline');
+    await stage.ready();
+    stage.pass(MINUTE);
+    expect(stage.values.get('house:ben', 'presence')?.value).toBe('present');
+    expect(stage.tell('virtual:ben-phone', 'presence', 'not present')).toContain('house:ben/presence=not present');
+  });
+
   test('stays what he or she was while no tracker can be told', async () => {
     const stage = people();
     stage.tell('virtual:ben-phone', 'presence', 'present');
