@@ -1,5 +1,11 @@
 // A device of the hub as a device of ours: canonical capabilities, attributes and commands, with the native ones beside.
-import { CAPABILITIES, type CapabilityName, type CommandDecl, type Effect } from '../../model/capability.ts';
+import {
+  type AttributeDecl,
+  CAPABILITIES,
+  type CapabilityName,
+  type CommandDecl,
+  type Effect,
+} from '../../model/capability.ts';
 import type { Device } from '../../model/device.ts';
 import type { ValueType } from '../../model/value.ts';
 import { CANONICAL, COMMANDS, TELEMETRY, TEMPERATURES } from './capabilities.ts';
