@@ -146,6 +146,18 @@ describe('a device', () => {
     ]);
   });
 
+  test('is set once for a port whose number the console writes as text', async () => {
+    const { run, console } = await stage();
+    const record = console.state.device(DEVICE.switch);
+    const text = (rows: unknown) =>
+      (rows as { port_idx: number }[]).map(row => ({ ...row, port_idx: String(row.port_idx) }));
+    const first = Number((record.port_overrides as { port_idx: number }[])[0]?.port_idx);
+    Object.assign(record, { port_overrides: text(record.port_overrides), port_table: text(record.port_table) });
+    const before = (record.port_overrides as object[]).length;
+    await run(device(DEVICE.switch), `setPoe:${first}`, { mode: 'off', force: true });
+    expect(console.state.received.at(-1)?.body.port_overrides).toHaveLength(before);
+  });
+
   test('written twice at one moment keeps both', async () => {
     const { run, console } = await stage();
     await Promise.all([

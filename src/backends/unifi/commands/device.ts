@@ -42,14 +42,20 @@ const listOf = (value: Json | undefined): Fields[] =>
     ? value.filter((one): one is Fields => one !== null && typeof one === 'object' && !Array.isArray(one))
     : [];
 
+/** The one of this number, which some versions write as text. */
+const isAt =
+  (key: 'port_idx' | 'index', number: number) =>
+  (one: Fields): boolean =>
+    Number(one[key]) === number;
+
 const write = ({ way, asking }: Task, { _id }: Fields, change: Fields): Promise<Json> =>
   way.client.ask('PUT', 'legacy', `rest/device/${String(_id)}`, change, asking);
 
 async function setPoe(task: Task, mode: string): Promise<void> {
   const record = await recordOf(task);
   const overrides = listOf(record.port_overrides);
-  const mine = overrides.find(one => one.port_idx === task.index);
-  const profile = listOf(record.port_table).find(one => one.port_idx === task.index)?.portconf_id;
+  const mine = overrides.find(isAt('port_idx', task.index));
+  const profile = listOf(record.port_table).find(isAt('port_idx', task.index))?.portconf_id;
   const changed: Fields = {
     ...(mine ?? { port_idx: task.index, ...(profile !== undefined && { portconf_id: profile }) }),
     poe_mode: mode,
@@ -60,8 +66,8 @@ async function setPoe(task: Task, mode: string): Promise<void> {
 async function setOutlet(task: Task, index: number, isOn: boolean): Promise<void> {
   const record = await recordOf(task);
   const overrides = listOf(record.outlet_overrides);
-  const mine = overrides.find(one => one.index === index);
-  const outlet = listOf(record.outlet_table).find(one => one.index === index);
+  const mine = overrides.find(isAt('index', index));
+  const outlet = listOf(record.outlet_table).find(isAt('index', index));
   const changed: Fields = {
     ...(mine ?? { index, name: outlet?.name ?? `Outlet ${index}`, cycle_enabled: outlet?.cycle_enabled ?? false }),
     relay_state: isOn,
@@ -109,6 +115,6 @@ export const deviceCommands: Commands = {
   async toggle(task) {
     const index = onlyOutlet(task);
     const { outlet_table: table } = await recordOf(task);
-    await setOutlet(task, index, listOf(table).find(one => one.index === index)?.relay_state !== true);
+    await setOutlet(task, index, listOf(table).find(isAt('index', index))?.relay_state !== true);
   },
 };
