@@ -441,6 +441,17 @@ describe('a console', () => {
     await passing(clock, () => sink.lines.includes('ready'), 'ready');
   });
 
+  test('that takes many seconds for each answer is read all the same', async () => {
+    const { supervised, console, clock, sink } = await begin();
+    await supervised.stop();
+    console.trouble.holds = () => new Promise<void>(resolve => void clock.after(7_500, resolve));
+    sink.take();
+    await supervised.start(sink);
+    await passing(clock, () => sink.lines.includes('ready'), 'ready');
+    expect(sink.lines.filter(line => line.startsWith('offline: '))).toEqual([]);
+    console.trouble.holds = undefined;
+  });
+
   test('that limits us is asked more slowly, and stays online', async () => {
     const { console, sink, clock } = await stage();
     Object.assign(console.trouble, { limited: 1, retryAfter: 5 });

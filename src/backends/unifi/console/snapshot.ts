@@ -42,18 +42,34 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const askedAt = clock.elapsed();
   const list = (path: string) => client.read('legacy', path, { timeoutMs: LIST_TIMEOUT_MS });
-  const stations = readClients(await list('stat/sta'), counters);
-  const devices = readDevices(await list('stat/device'), counters);
+  // A console that takes seconds for each would not be read within the time of a start, one after the other.
+  const begin = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+    if (!whole) return ask;
+    const answer = ask();
+    answer.catch(() => {});
+    return () => answer;
+  };
+  const stations = begin(async () => readClients(await list('stat/sta'), counters));
+  const devices = begin(async () => readDevices(await list('stat/device'), counters));
   const optional = async <T>(surface: Surface, path: string, read: (body: Json, counters: Counters) => T) => {
     const body = await readIfThere(client, surface, path);
     return body === undefined ? undefined : read(body, counters);
   };
-  const wans = await optional('internal', 'wan/load-balancing/status', readWans);
-  const health = await optional('legacy', 'stat/health', readHealth);
-  const users = whole ? readClients(await list('rest/user'), counters) : undefined;
-  const wlans = whole ? await optional('legacy', 'rest/wlanconf', readWlans) : undefined;
+  const wans = begin(() => optional('internal', 'wan/load-balancing/status', readWans));
+  const health = begin(() => optional('legacy', 'stat/health', readHealth));
+  const users = begin(async () => (whole ? readClients(await list('rest/user'), counters) : undefined));
+  const wlans = begin(async () => (whole ? optional('legacy', 'rest/wlanconf', readWlans) : undefined));
+  const snapshot: Snapshot = {
+    askedAt,
+    stations: await stations(),
+    devices: await devices(),
+    wans: await wans(),
+    health: await health(),
+    users: await users(),
+    wlans: await wlans(),
+  };
   counters.polls++;
-  return { askedAt, stations, devices, wans, health, users, wlans };
+  return snapshot;
 }
 
 /** What a read gives; undefined where the console has no such thing (no gateway, another version). */
