@@ -17,7 +17,7 @@ import { type Probed, probe } from './console/probe.ts';
 import { type Snapshot, takeSnapshot } from './console/snapshot.ts';
 import { keepStream, type Stream } from './console/socket.ts';
 import type { Counters } from './counters.ts';
-import type { Flow } from './flows/flow.ts';
+import { type Flow, shownFlow } from './flows/flow.ts';
 import { type FlowChoice, type FlowMemory, noFlows, pollFlows } from './flows/poll.ts';
 import { RecentFlows } from './flows/recent.ts';
 import { GONE_MS } from './network/absent.ts';
@@ -298,8 +298,7 @@ export class Connection {
   private followFlows(network: Network, choice: FlowChoice): Cancel {
     const { id: backend, config, clock, counters, log, memory, sink } = this.parts;
     // Its end is by the console's clock, which nobody else knows.
-    const aged = ({ at = this.consoleNow(), ...flow }: Flow) =>
-      ({ ...flow, at, age: Math.max(0, Math.round(this.consoleNow() - at)) }) as unknown as Json;
+    const ageOf = ({ at = this.consoleNow() }: Flow) => Math.max(0, Math.round(this.consoleNow() - at));
     return pollFlows({
       backend,
       choice,
@@ -310,8 +309,9 @@ export class Connection {
       memory: memory.flows,
       consoleNow: this.consoleNow,
       onFlow: flow => {
-        memory.recentFlows.tell(flow);
-        sink.report({ type: 'flow', site: config.site, flow: aged(flow) });
+        const shown = shownFlow(flow);
+        memory.recentFlows.tell(shown);
+        sink.report({ type: 'flow', site: config.site, flow: { ...shown, age: ageOf(flow) } as unknown as Json });
       },
       onLost(count, window) {
         log.warn({ backend, count }, 'traffic flows came faster than they could be fetched');

@@ -46,7 +46,7 @@ describe('flows', () => {
         service: 'HTTPS',
         bytes: 10_731,
         count: 1,
-        at: expect.any(Number),
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
         age: expect.any(Number),
         ms: 1_200,
         source: { mac: CLIENT.camera, ip: '192.0.2.7', port: 51_514, name: 'Camera', network: 'IoT', zone: 'IoT' },

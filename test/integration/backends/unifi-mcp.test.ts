@@ -16,6 +16,7 @@ type Staged = Awaited<ReturnType<typeof stageMcp>>;
 const client = (mac: string) => `unifi:client:${mac}`;
 const device = (mac: string) => `unifi:device:${mac}`;
 const isoOf = (ms: number) => new Date(Math.floor(ms / 1_000) * 1_000).toISOString();
+const instant = (ms: number) => new Date(ms).toISOString();
 const HOUR_MS = 3_600_000;
 
 /** What has happened in the house before anybody asks. */
@@ -90,7 +91,7 @@ function flowOf(state: SimConsole, at: number) {
   const { id, time, source } = state.flows[at] as SimFlow & { source: SimRecord };
   const { mac, ip, port, client_name: name, network_name: network, zone_name: zone } = source;
   const from = { mac, ip, port, name: name || source.host_name, network, zone };
-  const common = { id, at: time, ms: 1_200, protocol: 'tcp', count: 1, source: from };
+  const common = { id, at: instant(time), ms: 1_200, protocol: 'tcp', count: 1, source: from };
   const allowed = { action: 'allowed', risk: 'low', service: 'HTTPS', policy: 'FIREWALL' };
   const example = { ip: '203.0.113.20', port: 443, name: 'example.test', domain: 'example.test', zone: 'WAN' };
   const rest = [
@@ -144,7 +145,7 @@ const wired = (from: string, to: string, port: number | null) => ({ from, to, ho
 const wireless = (from: string, to: string) => ({ from, to, how: 'wireless', port: null });
 const event = (state: SimConsole, at: number, category: string | null) => {
   const { _id: id, time, key } = state.events[at] as Record<string, unknown>;
-  return { id, at: time, name: key, category, severity: null, text: key };
+  return { id, at: instant(time as number), name: key, category, severity: null, text: key };
 };
 
 /** Each operation, with arguments and what must come back; several rows where filters matter. */
@@ -659,7 +660,7 @@ test('events before Network 10 are of the time that was asked for, though such c
 test('a console of Network 10 tells of events by its log', async () => {
   const staged = await stageMcp({ unifi: { profile: 'network10', prepare: furnish } });
   const { state } = staged.consoles.get('unifi') as ConsoleSimulator;
-  const [connected, threat] = state.log.map(({ id, timestamp: at }) => ({ id, at }));
+  const [connected, threat] = state.log.map(({ id, timestamp }) => ({ id, at: instant(timestamp) }));
   expect(await staged.ask('list_unifi_events')).toEqual({
     events: [
       { ...threat, name: 'THREAT_DETECTED', category: 'SECURITY', severity: 'HIGH', text: '' },

@@ -1,5 +1,6 @@
 // A traffic flow: a conversation of the network that has ended, as consoles tell it and as ours.
 import { z } from 'zod';
+import { iso } from '../../../lib/clock.ts';
 import type { Json } from '../../../lib/json.ts';
 import type { Counters } from '../counters.ts';
 
@@ -138,6 +139,17 @@ function flowOf(row: FlowRow): Flow {
     destination: endOf(row.destination ?? NONE),
     ...(policy !== undefined && { policy }),
   };
+}
+
+/** The last instant that a date can be. */
+const LAST_MS = 8.64e15;
+
+/** A flow as everybody else sees it: `at` in ISO 8601. */
+export type ShownFlow = Omit<Flow, 'at'> & { readonly at?: string };
+
+/** A flow as it is shown and told. */
+export function shownFlow({ at, ...flow }: Flow): ShownFlow {
+  return at === undefined || Math.abs(at) > LAST_MS ? flow : { ...flow, at: iso(at) };
 }
 
 /** A page of flows. */

@@ -1,22 +1,22 @@
 // The flows that were told a moment ago, for those who look on.
-import type { Flow } from './flow.ts';
+import type { ShownFlow } from './flow.ts';
 
 const MOST = 200;
 
 /** The newest flows, and who wants to know of further ones. */
 export class RecentFlows {
-  private readonly flows: Flow[] = [];
+  private readonly flows: ShownFlow[] = [];
   private readonly watching = new Set<{ readonly action: string; readonly tell: () => void }>();
 
   /** One more. */
-  tell(flow: Flow): void {
+  tell(flow: ShownFlow): void {
     this.flows.push(flow);
     if (this.flows.length > MOST) this.flows.shift();
     for (const { action, tell } of this.watching) if (action === 'all' || action === flow.action) tell();
   }
 
   /** Newest first. @param action allowed, blocked or all */
-  newest(action: string): Flow[] {
+  newest(action: string): ShownFlow[] {
     return this.flows.filter(flow => action === 'all' || flow.action === action).reverse();
   }
 

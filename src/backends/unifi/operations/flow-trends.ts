@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { iso } from '../../../lib/clock.ts';
 import { parseJson } from '../../../lib/json.ts';
-import type { Flow } from '../flows/flow.ts';
+import type { ShownFlow } from '../flows/flow.ts';
 import { macOf, read } from './row.ts';
 
 const HOUR_MS = 3_600_000;
@@ -41,7 +41,7 @@ const flowTrends = read({
       client === undefined ? undefined : macOf(client, backend, 'client'),
       destination?.toLowerCase(),
     ];
-    const fits = ({ source, destination: { domain, name, ip }, ...flow }: Flow) =>
+    const fits = ({ source, destination: { domain, name, ip }, ...flow }: ShownFlow) =>
       (mac === undefined || source.mac === mac) &&
       (action === undefined || flow.action === action) &&
       (wanted === undefined || [domain, name, ip].some(text => text?.toLowerCase().includes(wanted)));
@@ -56,7 +56,7 @@ const flowTrends = read({
       signal.throwIfAborted();
       for (const { ts, subject, body } of page) {
         if (!subject.startsWith(`${backend.id}:`)) continue;
-        const flow = (parseJson(body) as { value?: Flow } | undefined)?.value;
+        const flow = (parseJson(body) as { value?: ShownFlow } | undefined)?.value;
         if (!flow || !fits(flow)) continue;
         const at = Math.floor(ts / stepMs) * stepMs;
         const sum = sums.get(at) ?? { flows: 0, blocked: 0, risky: 0, bytes: 0, clients: new Set() };

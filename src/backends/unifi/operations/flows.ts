@@ -1,10 +1,10 @@
 // Flows of the past, as the console keeps them.
 import { z } from 'zod';
 import { CausewayError } from '../../../lib/errors.ts';
-import type { Flow } from '../flows/flow.ts';
+import { type Flow, type ShownFlow, shownFlow } from '../flows/flow.ts';
 import { type FlowFilter, flowPage, PAGE } from '../flows/query.ts';
 import type { UnifiBackend } from '../index.ts';
-import { instantOf, macOf, read } from './row.ts';
+import { macOf, read } from './row.ts';
 
 const HOUR_MS = 3_600_000;
 const CLOCK_SLACK_MS = 5_000;
@@ -28,7 +28,7 @@ const FlowShape = z.object({
   service: z.string().optional(),
   bytes: z.number(),
   count: z.number(),
-  at: z.number().optional(),
+  at: z.string().optional(),
   ms: z.number().optional(),
   source: End,
   destination: End,
@@ -94,7 +94,7 @@ const listFlows = read({
   path: 'flows',
   async run(backend, { limit, ...input }, { signal }) {
     const { flows, more } = await flowsOf(backend, input, signal);
-    return { flows: flows.slice(0, limit), total: flows.length, more };
+    return { flows: flows.slice(0, limit).map(shownFlow), total: flows.length, more };
   },
 });
 
@@ -106,7 +106,7 @@ const getFlow = read({
   output: { flow: FlowShape },
   path: 'flow',
   async run(backend, { id, hours }, { signal }) {
-    return { flow: await flowById(backend, id, hours, signal) };
+    return { flow: shownFlow(await flowById(backend, id, hours, signal)) };
   },
 });
 
@@ -210,9 +210,9 @@ const analyseFlows = read({
   },
 });
 
-const COLUMNS: readonly (readonly [string, (flow: Flow) => string | number | undefined])[] = [
+const COLUMNS: readonly (readonly [string, (flow: ShownFlow) => string | number | undefined])[] = [
   ['id', flow => flow.id],
-  ['at', flow => instantOf(flow.at) ?? undefined],
+  ['at', flow => flow.at],
   ['action', flow => flow.action],
   ['risk', flow => flow.risk],
   ['direction', flow => flow.direction],
@@ -243,8 +243,14 @@ const exportFlows = read({
   path: 'flows/export',
   async run(backend, { format, ...input }, { signal }) {
     const { flows, more } = await flowsOf(backend, input, signal);
-    const lines = [COLUMNS.map(([name]) => name), ...flows.map(flow => COLUMNS.map(([, value]) => cell(value(flow))))];
-    const content = format === 'json' ? JSON.stringify(flows) : `${lines.map(line => line.join(',')).join('\r\n')}\r\n`;
+    const lines = [
+      COLUMNS.map(([name]) => name),
+      ...flows.map(shownFlow).map(flow => COLUMNS.map(([, value]) => cell(value(flow)))),
+    ];
+    const content =
+      format === 'json'
+        ? JSON.stringify(flows.map(shownFlow))
+        : `${lines.map(line => line.join(',')).join('\r\n')}\r\n`;
     return { format, content, flows: flows.length, more };
   },
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hasCode } from '../../../lib/errors.ts';
 import type { Json } from '../../../model/value.ts';
 import type { UnifiBackend } from '../index.ts';
-import { Plain, plain, read } from './row.ts';
+import { instantOf, Plain, plain, read } from './row.ts';
 
 const getHealth = read({
   name: 'get_unifi_health',
@@ -42,7 +42,7 @@ const CLOCK_SLACK_MS = 5_000;
 const PAGE = 100;
 const EventShape = z.object({
   id: Plain,
-  at: z.number().nullable(),
+  at: z.string().nullable(),
   name: Plain,
   category: Plain,
   severity: Plain,
@@ -79,7 +79,7 @@ async function eventsOf(backend: UnifiBackend, hours: number, limit: number, sig
       events.push(
         ...rows.map(row => ({
           id: plain(row.id),
-          at: typeof row.timestamp === 'number' ? row.timestamp : null,
+          at: instantOf(row.timestamp),
           name: plain(row.event ?? row.key),
           category: plain(row.category),
           severity: plain(row.severity),
@@ -102,14 +102,14 @@ async function eventsOf(backend: UnifiBackend, hours: number, limit: number, sig
   const rows = listIn(await client.read('legacy', 'stat/event', { body, signal }));
   const events = rows.map(row => ({
     id: plain(row._id),
-    at: typeof row.time === 'number' ? row.time : null,
+    at: instantOf(row.time),
     name: plain(row.key),
     category: plain(row.subsystem),
     severity: null,
     text: plain(row.msg),
   }));
   // It can only be asked for whole hours.
-  return events.filter(({ at }) => at === null || at >= from);
+  return events.filter(({ at }) => at === null || Date.parse(at) >= from);
 }
 
 const listEvents = read({
