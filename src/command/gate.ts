@@ -170,8 +170,8 @@ export class Gate {
       if (!this.inFlight.has(command.id)) return;
       cancelTimeout();
       this.inFlight.delete(command.id);
-      // What is in doubt may still show.
-      if (outcome === 'failed') this.expectations.drop(command.device, command.id);
+      // What is in doubt, or was not answered, may still show.
+      if (outcome === 'failed' && error?.code !== 'BACKEND_TIMEOUT') this.expectations.drop(command.device, command.id);
       const ms = Math.round(this.parts.clock.elapsed() - began);
       this.parts.onResult({ id: command.id, outcome, ms, ...(error && { error }) }, command.device);
     };

@@ -49,6 +49,8 @@ const WAN_ATTRIBUTES: Readonly<Record<string, AttributeDecl>> = {
 export const wanDevice = (id: string, { name, wan_networkgroup: group }: WanRow): Device =>
   deviceOf({ id, name: name ?? group, capabilities: ['connectivity'] }, { attributes: WAN_ATTRIBUTES });
 
+const DOWN = /off|down|disconnect|fail|inactive/i;
+
 /**
  * ACTIVE and BACKUP are recorded states of lines that work; what else there is counts as down, unless the gateway says that
  * the line is online.
@@ -56,7 +58,8 @@ export const wanDevice = (id: string, { name, wan_networkgroup: group }: WanRow)
 export const isWanUp = ({ state }: WanRow, gatewaySays: unknown): boolean | undefined =>
   state === undefined && gatewaySays === undefined
     ? undefined
-    : ['ACTIVE', 'BACKUP'].includes(state?.toUpperCase() ?? '') || (state === undefined && gatewaySays === 'online');
+    : ['ACTIVE', 'BACKUP'].includes(state?.toUpperCase() ?? '') ||
+      (gatewaySays === 'online' && !DOWN.test(state ?? ''));
 
 /** @param isUp see `isWanUp` */
 export const wanValues = (

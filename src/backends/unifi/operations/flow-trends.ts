@@ -21,11 +21,28 @@ const Sums = z.object({
   clients: z.number(),
 });
 
+interface Sum {
+  flows: number;
+  blocked: number;
+  risky: number;
+  bytes: number;
+  readonly clients: Set<string>;
+}
+
+function add(sum: Sum, { count, bytes, action, risk, source: { mac } }: ShownFlow): Sum {
+  sum.flows += count;
+  sum.bytes += bytes;
+  if (action === 'blocked') sum.blocked += count;
+  if (risk === 'medium' || risk === 'high') sum.risky += count;
+  if (mac !== undefined) sum.clients.add(mac);
+  return sum;
+}
+
 const flowTrends = read({
   name: 'get_unifi_flow_trends',
   title: 'How traffic has come and gone',
   description:
-    'Flows, blocked and risky ones, bytes and distinct clients by the minute, hour or day, from the gateway’s own journal: those that `flows` of the backend has told. `more` says that the newest were left out: ask for less.',
+    'Flows, blocked and risky ones, bytes and distinct clients by the minute, hour or day, from the gateway’s own journal: those that `flows` of the backend has told. `more` says that there were too many, and the oldest hours are left out.',
   input: {
     hours: z.number().min(0.1).max(2_160).default(24).describe('How far back'),
     step: z.enum(['minute', '5 minutes', 'hour', 'day']).default('hour'),
@@ -46,37 +63,34 @@ const flowTrends = read({
       (action === undefined || flow.action === action) &&
       (wanted === undefined || [domain, name, ip].some(text => text?.toLowerCase().includes(wanted)));
     const begin = Math.floor((now - hours * HOUR_MS) / stepMs) * stepMs;
-    const sums = new Map<
-      number,
-      { flows: number; blocked: number; risky: number; bytes: number; clients: Set<string> }
-    >();
+    const sums = new Map<number, Sum>();
     let flows = 0;
     let looked = 0;
-    for await (const page of journal.read(begin, now + 1, { kinds: ['flow'], pageSize: PAGE })) {
-      signal.throwIfAborted();
-      for (const { ts, subject, body } of page) {
-        if (!subject.startsWith(`${backend.id}:`)) continue;
-        const flow = (parseJson(body) as { value?: ShownFlow } | undefined)?.value;
-        if (!flow || !fits(flow)) continue;
-        const at = Math.floor(ts / stepMs) * stepMs;
-        const sum = sums.get(at) ?? { flows: 0, blocked: 0, risky: 0, bytes: 0, clients: new Set() };
-        sums.set(at, sum);
-        sum.flows += flow.count;
-        sum.bytes += flow.bytes;
-        if (flow.action === 'blocked') sum.blocked += flow.count;
-        if (flow.risk === 'medium' || flow.risk === 'high') sum.risky += flow.count;
-        if (flow.source.mac !== undefined) sum.clients.add(flow.source.mac);
-        flows++;
+    // An hour after the other, the newest first: those are what is left of too many.
+    let since = now + 1;
+    while (since > begin && looked < MOST_FLOWS) {
+      const to = since;
+      since = Math.max(begin, to - HOUR_MS);
+      for await (const page of journal.read(since, to, { kinds: ['flow'], pageSize: PAGE })) {
+        signal.throwIfAborted();
+        looked += page.length;
+        for (const { ts, subject, body } of page) {
+          if (!subject.startsWith(`${backend.id}:`)) continue;
+          const flow = (parseJson(body) as { value?: ShownFlow } | undefined)?.value;
+          if (!flow || !fits(flow)) continue;
+          const at = Math.floor(ts / stepMs) * stepMs;
+          const sum = sums.get(at) ?? { flows: 0, blocked: 0, risky: 0, bytes: 0, clients: new Set() };
+          sums.set(at, add(sum, flow));
+          flows++;
+        }
       }
-      looked += page.length;
-      if (looked >= MOST_FLOWS) break;
     }
     const steps = [...sums].sort(([a], [b]) => a - b);
     return {
       told: backend.flowChoice,
       steps: steps.map(([at, { clients, ...sum }]) => ({ at: iso(at), ...sum, clients: clients.size })),
       flows,
-      more: looked >= MOST_FLOWS,
+      more: since > begin,
     };
   },
 });
