@@ -1,10 +1,10 @@
 // The system log (Network 10 and later), for events that the socket does not tell: asked for every few seconds, in windows that
 // overlap, each entry once.
 import type { Cancel, Clock } from '../../../lib/clock.ts';
-import { asCausewayError, hasCode } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Counters } from '../counters.ts';
 import type { ConsoleClient } from './client.ts';
+import { remember, repeat } from './repeat.ts';
 import { type LogRow, readLog } from './wire.ts';
 
 /** What is remembered over connections. */
@@ -40,38 +40,25 @@ const OVERLAP_MS = 30_000;
 const OLDEST_MS = 900_000;
 /** The console's clock is known to a second or so. */
 const CLOCK_SLACK_MS = 2_000;
-/** A console without such a log, or one that is being updated, may have it later. */
-const MISSING_MS = 600_000;
 const PAGE = 100;
 const MOST_PAGES = 5;
 const MOST_SEEN = 5_000;
 
 /** Asks until it is ended. */
 export function pollLog(parts: LogPollParts): Cancel {
-  const { clock, memory, log, backend, isNeeded } = parts;
-  let isOver = false;
-  let cancelTimer: Cancel = () => {};
-
-  const later = (ms = EVERY_MS) => {
-    if (!isOver) cancelTimer = clock.after(ms, () => void tick());
-  };
-  const tick = async () => {
-    try {
-      if (isNeeded()) await look(parts, () => isOver);
-    } catch (error) {
-      if (hasCode(error, 'BACKEND_REJECTED')) return later(MISSING_MS);
-      // Whether the console is there is a matter of the polls.
-      if (!isOver) log.debug({ backend, error: asCausewayError(error).message }, 'the system log could not be read');
-    }
-    later();
-  };
-
-  memory.startedAt ??= parts.consoleNow() - CLOCK_SLACK_MS;
-  later();
-  return () => {
-    isOver = true;
-    cancelTimer();
-  };
+  const { clock, memory, log, backend, isNeeded, consoleNow } = parts;
+  memory.startedAt ??= consoleNow() - CLOCK_SLACK_MS;
+  return repeat(
+    clock,
+    EVERY_MS,
+    async isOver => {
+      if (isNeeded()) await look(parts, isOver);
+    },
+    ({ message: error }, isMissing) => {
+      // Before Network 10 there is no such log; whether the console is there is a matter of the polls.
+      if (!isMissing) log.debug({ backend, error }, 'the system log could not be read');
+    },
+  );
 }
 
 async function look(
@@ -97,11 +84,8 @@ async function look(
   if (isOver()) return;
   const { startedAt } = memory;
   const news = rows.filter(row => !isSeen(row, memory) && (row.timestamp ?? now) >= startedAt);
-  for (const row of rows) if (row.id !== undefined) memory.seen.add(row.id);
-  for (const id of memory.seen) {
-    if (memory.seen.size <= MOST_SEEN) break;
-    memory.seen.delete(id);
-  }
+  const ids = rows.flatMap(({ id }) => id ?? []);
+  remember(memory.seen, ids, MOST_SEEN);
   memory.newest = Math.max(memory.newest, ...rows.map(({ timestamp = 0 }) => timestamp));
   onRows(news.sort((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0)));
 }

@@ -1,9 +1,9 @@
 // Flows as they end: consoles push none, so they are asked for every few seconds, in windows that overlap (a flow is written
 // some time after it has ended), each told once. What could not be fetched is told, never lost in silence.
 import type { Cancel, Clock } from '../../../lib/clock.ts';
-import { asCausewayError, hasCode } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ConsoleClient } from '../console/client.ts';
+import { remember, repeat } from '../console/repeat.ts';
 import type { Counters } from '../counters.ts';
 import type { Flow } from './flow.ts';
 import { type FlowFilter, flowPage, PAGE } from './query.ts';
@@ -65,42 +65,27 @@ const OLDEST_MS = 900_000;
 const CLOCK_SLACK_MS = 2_000;
 /** Each so many looks are whole: where one flow of thousands was written late is known to nobody. */
 const WHOLE_EVERY = 4;
-/** A console without flows, or one that is being updated, may have them later. */
-const MISSING_MS = 600_000;
 const MOST_PAGES = 10;
 const MOST_SEEN = 20_000;
 
 /** Asks until it is ended. */
 export function pollFlows(parts: FlowPollParts): Cancel {
-  const { clock, memory, log, backend } = parts;
-  let isOver = false;
-  let cancelTimer: Cancel = () => {};
-  const later = (ms = EVERY_MS) => {
-    if (!isOver) cancelTimer = clock.after(ms, () => void tick());
-  };
-  const tick = async () => {
-    try {
-      await look(parts, () => isOver);
+  const { clock, memory, log, backend, consoleNow } = parts;
+  memory.startedAt ??= consoleNow() - CLOCK_SLACK_MS;
+  return repeat(
+    clock,
+    EVERY_MS,
+    async isOver => {
+      await look(parts, isOver);
       memory.isMissing = false;
-    } catch (error) {
-      if (isOver) return;
-      const { message } = asCausewayError(error);
-      if (hasCode(error, 'BACKEND_REJECTED')) {
-        if (!memory.isMissing) log.warn({ backend, error: message }, 'the console tells no traffic flows');
-        memory.isMissing = true;
-        return later(MISSING_MS);
-      }
+    },
+    ({ message: error }, isMissing) => {
       // Whether the console is there is a matter of the other polls; the window goes on from where it was.
-      log.debug({ backend, error: message }, 'the traffic flows could not be read');
-    }
-    later();
-  };
-  memory.startedAt ??= parts.consoleNow() - CLOCK_SLACK_MS;
-  later();
-  return () => {
-    isOver = true;
-    cancelTimer();
-  };
+      if (!isMissing) log.debug({ backend, error }, 'the traffic flows could not be read');
+      else if (!memory.isMissing) log.warn({ backend, error }, 'the console tells no traffic flows');
+      memory.isMissing ||= isMissing;
+    },
+  );
 }
 
 async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> {
@@ -124,11 +109,7 @@ async function look(parts: FlowPollParts, isOver: () => boolean): Promise<void> 
   memory.looks++;
   memory.until = to;
   if (isWhole) memory.wholeUntil = to;
-  for (const id of fresh.keys()) memory.seen.add(id);
-  for (const id of memory.seen) {
-    if (memory.seen.size <= MOST_SEEN) break;
-    memory.seen.delete(id);
-  }
+  remember(memory.seen, fresh.keys(), MOST_SEEN);
   const news = [...fresh.values()].filter(({ at = to }) => at >= startedAt);
   for (const flow of news.sort((a, b) => (a.at ?? 0) - (b.at ?? 0))) onFlow(flow);
   counters.flows += news.length;
