@@ -121,6 +121,20 @@ const whenPhone = (to: string, command: string) => ({
   actions: [{ type: 'command', device: PLUG, command }],
 });
 
+const STORM = {
+  id: 'storm',
+  name: 'Block who knocks at many doors',
+  triggers: [{ type: 'flow', where: { action: 'blocked' }, within: '5m', count: 20, per: 'source.mac' }],
+  actions: [
+    {
+      type: 'command',
+      device: 'unifi:site:default',
+      command: 'blockClient',
+      args: { mac: { expr: 'trigger.flow.source.mac' } },
+    },
+  ],
+};
+
 describe('a rule over a console', () => {
   test('switches off when the phone has left for five minutes, and on as it comes back', async () => {
     const { console, pass, events, clock } = await stage([whenPhone('not present', 'off'), whenPhone('present', 'on')]);
@@ -144,20 +158,7 @@ describe('a rule over a console', () => {
   });
 
   test('blocks the client of a storm of blocked flows once', async () => {
-    const rule = {
-      id: 'storm',
-      name: 'Block who knocks at many doors',
-      triggers: [{ type: 'flow', where: { action: 'blocked' }, within: '5m', count: 20, per: 'source.mac' }],
-      actions: [
-        {
-          type: 'command',
-          device: 'unifi:site:default',
-          command: 'blockClient',
-          args: { mac: { expr: 'trigger.flow.source.mac' } },
-        },
-      ],
-    };
-    const { console, pass, commands } = await stage([rule], { settings: { flows: 'blocked' } });
+    const { console, pass, commands } = await stage([STORM], { settings: { flows: 'blocked' } });
     const from = (mac: string, many: number) => {
       for (let i = 0; i < many; i++) console.state.flow({ action: 'blocked', source: console.state.flowSource(mac) });
     };
@@ -170,20 +171,7 @@ describe('a rule over a console', () => {
   });
 
   test('does not take for a storm what came over the time of an outage', async () => {
-    const rule = {
-      id: 'storm',
-      name: 'Block who knocks at many doors',
-      triggers: [{ type: 'flow', where: { action: 'blocked' }, within: '5m', count: 20, per: 'source.mac' }],
-      actions: [
-        {
-          type: 'command',
-          device: 'unifi:site:default',
-          command: 'blockClient',
-          args: { mac: { expr: 'trigger.flow.source.mac' } },
-        },
-      ],
-    };
-    const { console, clock, pass, devices, commands } = await stage([rule], { settings: { flows: 'blocked' } });
+    const { console, clock, pass, devices, commands } = await stage([STORM], { settings: { flows: 'blocked' } });
     const { state } = console;
     const knock = () => state.flow({ action: 'blocked', source: state.flowSource(CLIENT.camera) });
     await console.down();

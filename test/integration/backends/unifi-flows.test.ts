@@ -4,6 +4,7 @@ import { resourcesOf } from '../../../src/mcp/resources.ts';
 import { systemResources } from '../../../src/ops/systems.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { CLIENT } from '../../simulators/unifi/index.ts';
+import { passing } from './clock.ts';
 import { stageConsole } from './unifi-kit.ts';
 
 let ends: (() => Promise<unknown>)[] = [];
@@ -18,7 +19,20 @@ async function stage(...[options = {}]: Parameters<typeof stageConsole>) {
   const flows = () =>
     staged.sink.reports.flatMap(report => (report.type === 'flow' ? [report.flow as { id: string }] : []));
   const asked = () => staged.console.state.received.filter(({ path }) => path.endsWith('/traffic-flows'));
-  return { ...staged, flows, asked };
+  const { console, clock, sink } = staged;
+  return {
+    ...staged,
+    flows,
+    asked,
+    async down() {
+      await console.down();
+      await passing(clock, () => sink.lines.some(line => line.startsWith('offline: ')), 'offline');
+    },
+    async up() {
+      await console.up();
+      await passing(clock, () => sink.lines.filter(line => line === 'ready').length === 2, 'ready');
+    },
+  };
 }
 
 describe('flows', () => {
@@ -135,38 +149,22 @@ describe('flows', () => {
   });
 
   test('of an outage are told after it', async () => {
-    const { console, flows, pass, clock, sink } = await stage();
-    await console.down();
-    await eventually(() => {
-      void clock.jump(1_000);
-      return sink.lines.some(line => line.startsWith('offline: '));
-    }, 'offline');
+    const { console, flows, pass, down, up } = await stage();
+    await down();
     const missed = console.state.flow();
-    await console.up();
-    await eventually(() => {
-      void clock.jump(200);
-      return sink.lines.filter(line => line === 'ready').length === 2;
-    }, 'ready');
+    await up();
     await pass(16_000);
     expect(flows().map(({ id }) => id)).toEqual([missed.id]);
   });
 
   test('of an outage of hours are told as lost, but for the last quarter of an hour', async () => {
-    const { console, flows, pass, clock, sink, backend } = await stage();
+    const { console, flows, pass, down, up, clock, sink, backend } = await stage();
     await pass(16_000);
-    await console.down();
-    await eventually(() => {
-      void clock.jump(1_000);
-      return sink.lines.some(line => line.startsWith('offline: '));
-    }, 'offline');
+    await down();
     for (let i = 0; i < 3; i++) console.state.flow();
     await clock.jump(7_200_000);
     const missed = console.state.flow();
-    await console.up();
-    await eventually(() => {
-      void clock.jump(200);
-      return sink.lines.filter(line => line === 'ready').length === 2;
-    }, 'ready');
+    await up();
     await pass(40_000);
     expect(flows().map(({ id }) => id)).toEqual([missed.id]);
     expect(sink.lines.filter(line => line.includes('flowsLost'))).toEqual([expect.stringContaining('"atLeast":3')]);
