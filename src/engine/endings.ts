@@ -42,6 +42,8 @@ interface Upcoming {
   /** `out`: on its way; `waits`: due, and others of its backend are on their way. */
   stands: 'out' | 'waits' | undefined;
   failures: number;
+  /** Of them, the last ones that the system answered with a no. */
+  refusals: number;
 }
 
 interface EndingParts {
@@ -56,6 +58,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_
 const OFFLINE_WAIT_MS = 10_000;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 300_000;
+/** A week of them, at the longest wait: of a client that the console has forgotten, say. */
+const MOST_REFUSALS = (7 * 24 * 3_600_000) / LONGEST_WAIT_MS;
 /** On their way at once to one backend: many that are due together must not let each other, and what people want, time out. */
 const MOST_OUT = 3;
 /** No further attempt would end otherwise. */
@@ -159,6 +163,7 @@ export class Endings {
 
   /** What ends the same waits for what becomes of the command. */
   private hold(what: End, heir: string): void {
+    if (this.upcoming.size === 0) return;
     const subject = subjectOf(what);
     for (const [key, one] of this.upcoming) {
       if (subjectOf(one.ending) !== subject || one.ending.heirs?.includes(heir)) continue;
@@ -179,7 +184,7 @@ export class Endings {
 
   private expect(key: string, ending: Ending): void {
     const timer = this.parts.timeline.at(ending.due, () => this.send(key));
-    this.upcoming.set(key, { ending, timer, sent: undefined, stands: undefined, failures: 0 });
+    this.upcoming.set(key, { ending, timer, sent: undefined, stands: undefined, failures: 0, refusals: 0 });
   }
 
   private forget(key: string): void {
@@ -217,9 +222,10 @@ export class Endings {
     const { log } = this.parts;
     const { device, command } = one.ending;
     one.stands = undefined;
-    if (error && HOPELESS.has(error.code)) {
+    one.refusals = error?.code === 'BACKEND_REJECTED' ? one.refusals + 1 : 0;
+    if ((error && HOPELESS.has(error.code)) || one.refusals > MOST_REFUSALS) {
       log.error(
-        { device, command, error: error.message },
+        { device, command, error: error?.message },
         'what was to end by itself cannot be ended: look at the device',
       );
       this.forget(key);

@@ -314,6 +314,25 @@ describe('The end of a command', () => {
   });
 
   test.each([
+    ['given up after a week of refusals', 'BACKEND_REJECTED', 7 * 24, 0],
+    ['still tried after a week without a word', 'BACKEND_TIMEOUT', 8 * 24, 1],
+  ] as const)('is %s', async (_what, code, hours, left) => {
+    const { begin, say, to, log, stored } = house(({ command }) => {
+      if (command === 'rest') throw new CausewayError(code, 'no');
+    });
+    await begin();
+    await say('blink', { colour: 'red', minutes: 1 });
+    await to(6 * 24 * 60);
+    expect(await stored()).toHaveLength(1);
+    await to(9 * 24 * 60);
+    expect(Number.parseFloat(log.at(-1) as string) / 60).toBeGreaterThan(hours - 12);
+    expect(await stored()).toHaveLength(left);
+    const tries = log.length;
+    await to(9 * 24 * 60 + 60);
+    expect(log.length > tries).toBe(left === 1);
+  });
+
+  test.each([
     ['before it is due', 5, 10],
     ['long after', 3 * 60, 3 * 60],
   ])('comes though the process was killed meanwhile, and is back %s', async (_when, back, due) => {
